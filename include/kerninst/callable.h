@@ -28,7 +28,7 @@ struct ki_callable {
 	const char *records; /* "[TYPE ]FIELD[/UNIT],...": it writes such records; "": none */
 	unsigned int nparams;
 	bool takes_id;	 /* its first parameter is ki_id_t */
-	bool takes_here; /* its first, or the one behind that, is struct ki_here, which is two */
+	bool takes_here; /* its first, or the one after that, is struct ki_here, which is two */
 };
 
 struct ki_callables;

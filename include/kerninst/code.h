@@ -30,7 +30,7 @@ enum ki_insn_kind {
 #define KI_INSN_READS_FLAGS  0x02 /* reads some arithmetic flag */
 #define KI_INSN_WRITES_FLAGS 0x04 /* writes all six arithmetic flags, always */
 
-/* Some arithmetic flag may be read here or behind, before it is written: code placed before
+/* Some arithmetic flag may be read here or after, before it is written: code placed before
    this instruction must keep the flags. */
 #define KI_INSN_FLAGS_LIVE 0x08
 
@@ -38,7 +38,7 @@ enum ki_insn_kind {
    jmp stands there now. */
 #define KI_INSN_JUMP_LABEL 0x10
 
-#define KI_INSN_NORETURN 0x20 /* a call behind which no code of the function follows */
+#define KI_INSN_NORETURN 0x20 /* a call after which no code of the function follows */
 #define KI_INSN_EXTABLE	 0x40 /* has an exception row: a fault goes on at its fixup */
 #define KI_INSN_BUG	 0x80 /* a ud2 with a row in the bug table: a BUG or WARN */
 
@@ -93,7 +93,7 @@ struct ki_insn {
 	uint8_t block_start; /* 1: begins a basic block */
 	uint16_t reason;     /* KI_R_OK: it may be displaced; else why not */
 	uint8_t field;	     /* offset of the 8- or 32-bit displacement in the bytes; 0: none */
-	uint8_t tail;	     /* bytes behind a RIP-relative displacement */
+	uint8_t tail;	     /* bytes after a RIP-relative displacement */
 };
 
 struct ki_block {
@@ -109,7 +109,7 @@ enum ki_edge_kind {
 	KI_EDGE_JUMP,	       /* jmp inside the function or between it and its cold part */
 	KI_EDGE_TABLE,	       /* by a jump table */
 	KI_EDGE_FIXUP,	       /* an exception at the instruction: the fixup of its table row */
-	KI_EDGE_CALL,	       /* call, direct; control comes back to the instruction behind */
+	KI_EDGE_CALL,	       /* call, direct; control comes back to the instruction after it */
 	KI_EDGE_CALL_INDIRECT, /* call through register, memory or a retpoline thunk: `to` is 0 */
 	KI_EDGE_TAIL,	       /* jmp or jcc to the start of another function */
 	KI_EDGE_TAIL_INDIRECT, /* jmp through register, memory or a thunk, out of the function:
@@ -177,7 +177,7 @@ int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job
 			 struct ki_err *err);
 
 /*
- * What an instruction compares: the values of C's comparison behind it, as far as they can be told.
+ * What an instruction compares: the values of C's comparison after it, as far as they can be told.
  *
  *	cmp a, b	a and b; a number is always the first
  *	test a, a	0 and a

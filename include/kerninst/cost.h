@@ -47,7 +47,7 @@ struct ki_costs {
 	double cpus;
 	double start, mark; /* times */
 	double own_start, own_mark;
-	double later, later_mark; /* CPU seconds of the driver behind what was taken out */
+	double later, later_mark; /* CPU seconds of the driver after what was taken out */
 	double seconds, own;	  /* between the last two marks; later is in own */
 	struct ki_cost_part *parts;
 	uint32_t n;
@@ -74,7 +74,7 @@ void ki_cost_took_out(struct ki_costs *c, double seconds);
 /* Look again; returns instructions of all parts since the beginning. */
 double ki_cost_look(struct ki_costs *c);
 
-/* What comes behind this belongs to the next interval. */
+/* What comes after this belongs to the next interval. */
 void ki_cost_mark(struct ki_costs *c, double now);
 
 /* Instructions between the last two marks: of a point, with all its metrics; of a cell. */

@@ -88,7 +88,7 @@ struct ki_cover_diff_function {
 
 struct ki_cover_diff {
 	/* Those with something to say: the most blocks reached and gone first, then those that
-	   moved most; behind them those that were not compared. */
+	   moved most; after them those that were not compared. */
 	struct ki_cover_diff_function *functions;
 	struct ki_cover_diff_block *blocks;
 	size_t nfunctions, nblocks;

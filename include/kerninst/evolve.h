@@ -48,7 +48,7 @@ typedef int ki_lay_policy(const struct ki_lay_graph *g, uint64_t hot, uint32_t *
 /*
  * ext-TSP: chains of hot blocks are joined where that makes control fall most often, and jump near
  * where it jumps. (Newell and Pupyrev, "Improved Basic Block Reordering", 2020); cold blocks stand
- * behind them as they were. hot-first: hot blocks as they were, then cold ones. reverse: the last
+ * after them as they were. hot-first: hot blocks as they were, then cold ones. reverse: the last
  * block first, which serves tests alone.
  */
 int ki_lay_ext_tsp(const struct ki_lay_graph *g, uint64_t hot, uint32_t *order, uint32_t *nhot);
@@ -212,7 +212,7 @@ int ki_evolve_try_judge(struct ki_evolve *e, const struct ki_evolve_trial *t,
 struct ki_evolve_service;
 struct ki_evolve_case {
 	struct ki_target *t;
-	const struct ki_evolve_hot *hot; /* the first is the function; behind it those of the hot
+	const struct ki_evolve_hot *hot; /* the first is the function; after it those of the hot
 					    ones that it calls, at any depth */
 	size_t n;
 	const struct ki_coverage *profile; /* of all that are hot */

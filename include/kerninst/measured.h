@@ -30,10 +30,10 @@ struct ki_measured {
 	FILE *out;
 	struct ki_table *table; /* NULL: JSON */
 	char separator;		/* of CSV; 0: a table for people */
-	bool per_cpu;		/* rows of each CPU behind the total's */
+	bool per_cpu;		/* rows of each CPU after the total's */
 	struct ki_measured_column columns[KI_METRICS_MAX + 1];
 	unsigned int ncolumns;
-	enum ki_shape shape;	     /* which columns there are behind */
+	enum ki_shape shape;	     /* which columns there are after */
 	bool timed;		     /* rows of many intervals */
 	bool split;		     /* rows of parts */
 	const struct ki_costs *cost; /* what it costs, too; NULL: not */
@@ -47,7 +47,7 @@ void ki_measured_close(struct ki_measured *r);
 
 /*
  * A row per point with a value, the largest first: of `seconds` seconds, `time` after the start.
- * Histograms behind the table.
+ * Histograms after the table.
  */
 int ki_measured_values(struct ki_measured *r, const struct ki_points *p, double time,
 		       double seconds);

@@ -11,7 +11,7 @@
  *  - What lasts is measured of functions, and of points that have a beginning and an end: a block,
  *    from its first instruction to before the one by which it is left (its post-hook); an
  *    instruction, wherever it goes on; a call in a function (KI_POINT_EDGE), from before it to
- *    behind it, of a tail jump until what it leads to returns; all calls of a function
+ *    after it, of a tail jump until what it leads to returns; all calls of a function
  *    (KI_POINT_CALLS) that come back. What is said below of a call of a function holds for these.
  *    Other points are one moment: KI_R_NO_DURATION.
  *  - "calls" of such a point is how often it begins, "exits" and "returns" how often it ends.
@@ -166,7 +166,7 @@ int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
 
 /*
  * The same of the metric "count", with a statement that is executed each time when the point is
- * counted, behind that: a record, for example. make builds it in the snippet; it is called before
+ * counted, after that: a record, for example. make builds it in the snippet; it is called before
  * this returns. -EINVAL, -E2BIG: it cannot stand there.
  */
 typedef int ki_measure_act(void *arg, struct ki_snippet *s, struct ki_node **stmt,
@@ -245,7 +245,7 @@ void ki_measure_meter(struct ki_measure *m);
  * What lasts and has a predicate begins before that is decided: its clock is read once for all
  * predicates of a point. What deciding takes is then in each, as it is in everything around, and
  * parts that predicates make add up to the whole. Before the first curve. What is metered, or does
- * something at its end (ki_measure_add_ends), begins behind its predicate all the same.
+ * something at its end (ki_measure_add_ends), begins after its predicate all the same.
  */
 void ki_measure_early(struct ki_measure *m);
 

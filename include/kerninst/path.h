@@ -3,7 +3,7 @@
  * Paths: how often each way through a function was taken (Ball and Larus, "Efficient Path
  * Profiling", MICRO 1996).
  *
- * A path begins where the function is called, or behind an edge back (to a block from which control
+ * A path begins where the function is called, or after an edge back (to a block from which control
  * may have come); and it ends where the function is left, or at such an edge: so it has no cycle,
  * and there are finitely many. They have the numbers 0 to count - 1.
  */
@@ -40,7 +40,7 @@ enum ki_path_end {
 struct ki_path {
 	uint32_t *blocks; /* their numbers, in order */
 	uint32_t nblocks;
-	bool called;   /* it begins with the call; else behind an edge back */
+	bool called;   /* it begins with the call; else after an edge back */
 	uint8_t end;   /* enum ki_path_end */
 	uint32_t to;   /* KI_PATH_BACK: the block that the edge leads to; else KI_NONE */
 	uint32_t edge; /* by which it ends, of the function's; KI_NONE: KI_PATH_STOPS */

@@ -26,7 +26,7 @@ struct ki_wanted {
 	unsigned int n;
 };
 
-/* Read the list behind -m: 0, or -errno. */
+/* Read the list after -m: 0, or -errno. */
 int ki_points_take_metrics(struct ki_wanted *w, const char *list, struct ki_err *err);
 void ki_wanted_free(struct ki_wanted *w);
 

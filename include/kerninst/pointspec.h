@@ -2,11 +2,11 @@
 /*
  * What people write to name a point, or several:
  *
- *	[MODULE:]FUNCTION[@0xADDRESS]	and behind it nothing or one of
+ *	[MODULE:]FUNCTION[@0xADDRESS]	and after it nothing or one of
  *	    :entry  :exit[:after]  :calls  :returns  :block/N[:pre|:post]  :edge/N
  *	    +OFFSET[:before|:after]
  *	    :blocks[:post]  :edges  :insns[:after]  :edge/FROM-TO  :call/CALLEE
- *	and behind that /ORDER
+ *	and after that /ORDER
  *	0xADDRESS
  *
  * MODULE, FUNCTION and CALLEE may be globs; the kernel itself is the module "kernel". @0xADDRESS
@@ -53,7 +53,7 @@ struct ki_pointspec {
 	uint16_t order;
 	uint64_t number;    /* of the block, the edge; the offset; the address */
 	uint64_t to;	    /* KI_POINTSPEC_EDGE_BETWEEN: the other block */
-	uint64_t picked;    /* the address behind '@'; 0: none */
+	uint64_t picked;    /* the address after '@'; 0: none */
 	char module[64];    /* "": any */
 	char function[512]; /* "": none, an address */
 	char callee[512];   /* KI_POINTSPEC_CALL_TO */

@@ -26,7 +26,7 @@
  *	retval		i64; where a function returns only. Of functions that return an int:
  *			(int)retval < 0
  *	$rax, $rdi, ...	u64: a register as it is at the point
- *	str(ADDRESS), ustr(ADDRESS), also with a number of bytes behind a comma: the string at an
+ *	str(ADDRESS), ustr(ADDRESS), also with a number of bytes after a comma: the string at an
  *			address of the kernel, of the process: only ==, != and in, with strings of
  *			at most 126 bytes, and starts(str(ADDRESS), "TEXT"). What cannot be read is
  *			an empty string (ki_expr_string).

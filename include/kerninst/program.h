@@ -116,7 +116,7 @@ const uint32_t *ki_program_callers(const struct ki_program *p, uint32_t function
  *
  * Interprocedural, in two phases after Goodwin, "Interprocedural Dataflow Analysis in an
  * Executable Optimizer" (PLDI 1997): what each function uses and passes on, then what is live
- * behind its returns. The ABI is trusted where callers or callees are not known: for functions
+ * after its returns. The ABI is trusted where callers or callees are not known: for functions
  * with an ftrace site, which a compiler made; other code may have conventions of its own, and
  * only what it overwrites itself counts as dead.
  *

@@ -222,7 +222,7 @@ struct ki_recorded {
 /*
  * Write a file: what it says of itself comes first.
  *
- * After a failure (the disk is full) the file ends behind the last chunk that is whole, and all
+ * After a failure (the disk is full) the file ends after the last chunk that is whole, and all
  * further calls fail with it.
  */
 int ki_record_create(const char *path, const struct ki_recorded *what, struct ki_record_file **out,

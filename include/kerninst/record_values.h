@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What is recorded at a point: the list of values behind it.
+ * What is recorded at a point: the list of values after it.
  */
 #ifndef KERNINST_RECORD_VALUES_H
 #define KERNINST_RECORD_VALUES_H

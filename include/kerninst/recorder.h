@@ -74,7 +74,7 @@ struct ki_recorder_group {
 	struct ki_points points;
 	uint64_t *seen; /* totals: of each point, what has been written */
 	uint32_t first; /* id of the first point's records; the others' follow, */
-	uint32_t ids;	/* each so far behind the one before */
+	uint32_t ids;	/* each so far after the one before */
 	bool totals, budgeted, newest, predicted;
 	struct ki_prediction prediction; /* if it is wanted */
 	struct ki_record_making making;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A replacement, as people write it: FUNCTION=FUNCTION, CALLER->FUNCTION=FUNCTION,
- * CALLER+OFFSET=FUNCTION, with MODULE: in front and @0xADDRESS behind where names are not enough.
+ * CALLER+OFFSET=FUNCTION, with MODULE: in front and @0xADDRESS last where names are not enough.
  */
 #ifndef KERNINST_REPLACEMENT_TEXT_H
 #define KERNINST_REPLACEMENT_TEXT_H

@@ -23,7 +23,7 @@ struct ki_selection {
 };
 
 /*
- * Those that a text names, behind the others. offsets: FUNCTION+OFFSET is accepted, too. *spec:
+ * Those that a text names, after the others. offsets: FUNCTION+OFFSET is accepted, too. *spec:
  * what the text says. 0; -ENOMEM; -EILSEQ: it is no text of points; -EISDIR: it names points, not
  * functions; -ENOENT: it names nothing (ki_match_nothing); else err says what is wrong.
  */

@@ -21,10 +21,10 @@ int ki_sessions_open(struct ki_err *err);
 /* What the driver says of itself and of all sessions now. 0, or -errno. */
 int ki_sessions_info(int fd, struct ki_info *info);
 
-/* The session behind that of number r->session (0: the first). 1; 0: there is none; or -errno. */
+/* The session after that of number r->session (0: the first). 1; 0: there is none; or -errno. */
 int ki_session_next(int fd, struct ki_session_row *r);
 
-/* The window of a session at w->addr or behind it (0: the first); flags: KI_WINDOW_*. The same. */
+/* The window of a session at w->addr or after it (0: the first); flags: KI_WINDOW_*. The same. */
 int ki_session_window(int fd, uint64_t session, uint32_t flags, struct ki_session_window *w);
 
 /* Take out all that a session has put in; 0: all sessions. *count grows by those it was. 0, or

@@ -237,7 +237,7 @@ struct ki_node *ki_expr_comm_is(struct ki_snippet *s, const char *name);
 
 /*
  * The string at an address of the kernel, or of the current process: `words` words of 8 bytes, 1 to
- * KI_STRING_WORDS: what does not fit into words * 8 - 1 bytes is cut off, and behind its end there
+ * KI_STRING_WORDS: what does not fit into words * 8 - 1 bytes is cut off, and after its end there
  * are zeros. What cannot be read up to there (of a process: without waiting) is an empty string. A
  * value of records, which it takes so many words of; and:
  */
@@ -266,7 +266,7 @@ struct ki_node *ki_expr_depth(struct ki_snippet *s, uint32_t table, unsigned int
 struct ki_node *ki_expr_text(struct ki_snippet *s, uint32_t table, enum ki_text_op op,
 			     struct ki_node *const *args, unsigned int nargs);
 
-/* The value, behind a statement that is no list and no `if`. */
+/* The value, after a statement that is no list and no `if`. */
 struct ki_node *ki_expr_behind(struct ki_snippet *s, struct ki_node *stmt, struct ki_node *value);
 
 struct ki_node *ki_expr_cast(struct ki_snippet *s, enum ki_type type, struct ki_node *x);

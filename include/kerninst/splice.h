@@ -23,7 +23,7 @@ struct ki_span {
 	uint32_t host;	 /* the window in whose tail the bounce stands: index in the spans;
 			    KI_NONE: in filler, or there is no bounce */
 	uint8_t count;
-	uint8_t len;   /* bytes, filler of 0xcc behind the last instruction included */
+	uint8_t len;   /* bytes, filler of 0xcc after the last instruction included */
 	uint8_t board; /* enum ki_board_kind */
 };
 
@@ -38,7 +38,7 @@ struct ki_spans {
  *
  * A window with fewer than 5 bytes bounces if some assignment of places to such windows
  * gives it one (the most possible are served); else it traps. Places are filler
- * behind code that never falls through, and the tails of windows; where these are too short,
+ * after code that never falls through, and the tails of windows; where these are too short,
  * neighbouring windows of a block are joined to larger ones. None is over a call. Of places for one
  * window those are preferred where the stack is as deep as at the window.
  */
@@ -71,14 +71,14 @@ unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct 
  *  EXIT_AFTER	when its caller gets control back: at its returns, and when the functions that it
  *		jumps to have returned
  *  BLOCK	when a block is entered: GILK's pre-hook
- *  BLOCK_END	behind the last instruction of a block that control falls out of, before its branch,
+ *  BLOCK_END	after the last instruction of a block that control falls out of, before its branch,
  *		jump or return, if it ends in one: GILK's post-hook
  *  INSN	before an instruction
- *  AFTER	behind an instruction: where control goes on if it is no branch, or one that is not
- *		taken; behind a call: when it has returned
+ *  AFTER	after an instruction: where control goes on if it is no branch, or one that is not
+ *		taken; after a call: when it has returned
  *  EDGE	when control leaves a block by one of its edges
  *  CALLS	before each call in the function
- *  RETURNS	behind each call in the function that comes back
+ *  RETURNS	after each call in the function that comes back
  *  START	before the first instruction that does anything: all is as the caller left it, and
  *		the function can be replaced there
  */
@@ -121,26 +121,26 @@ struct ki_place {
  * before it in the block could leave the block; else, for a block that only one edge leads to, that
  * edge. EDGE: its side of the branch; else the beginning of the block that it leads to, if nothing
  * else leads there: so some edges of static branches, of jump tables and of exceptions have a place
- * too. INSN: if the instruction must stay where it is, behind the one before it.
- * A place behind a call is before the instruction that it returns to; if something else jumps there
+ * too. INSN: if the instruction must stay where it is, after the one before it.
+ * A place after a call is before the instruction that it returns to; if something else jumps there
  * too, it is refused with KI_R_RETURN_ENTERED. ENTRY and START are refused with
  * KI_R_ENTRY_REPEATED if something but calls leads there.
  * EXIT_AFTER: at an indirect tail jump it is refused with KI_R_TAIL_UNKNOWN; at a direct one it is
  * for the driver to say, when the plan is applied, whether it can be. -EINVAL with
  * KI_R_NOT_BOUNDARY for an address inside an instruction; KI_R_NO_SUCH_SIDE is the reason of AFTER
- * an instruction that nothing comes behind. Caller frees *out.
+ * an instruction that nothing comes after. Caller frees *out.
  */
 int ki_point_places(const struct ki_function *fn, const struct ki_spans *spans,
 		    const struct ki_point *pt, struct ki_place **out, size_t *count,
 		    struct ki_err *err);
 
 /*
- * A point's name behind that of its function, which names an instrument together with its order:
+ * A point's name after that of its function, which names an instrument together with its order:
  *
  *	:entry :exit :exit:after :calls :returns	:block/N :block/N:post	:edge/N	+0x1c
  *+0x1c:after
  *
- * and, if the order is not 0, "/ORDER" behind it. ":block/N:pre" and "+0x1c:before" are read too,
+ * and, if the order is not 0, "/ORDER" after it. ":block/N:pre" and "+0x1c:before" are read too,
  * and decimal offsets. start: the function's address. Names are one to one: what is written is
  * read as the same point and order. START has none.
  */
@@ -184,7 +184,7 @@ int ki_plan_add(struct ki_plan *p, const struct ki_insertion *at, const struct k
  * it is what ki_live_at says of the instruction); NULL: not known, so all are.
  *
  * at_entry: before an instruction of the function's first block with nothing before it but the
- * ftrace site, nops and pushes, which are counted. at_exit: before a return, or behind what a tail
+ * ftrace site, nops and pushes, which are counted. at_exit: before a return, or after what a tail
  * jump has led to (KI_RETURNED).
  */
 void ki_place_site(const struct ki_function *fn, const struct ki_place *place,
@@ -250,7 +250,7 @@ int ki_plan_move(struct ki_plan *p, const struct ki_function *fn, const struct k
 
 /*
  * The window of a direct call or jump that can lead elsewhere where it stands, with no springboard:
- * of five bytes, and by itself in its window or behind the springboard, in which none bounces.
+ * of five bytes, and by itself in its window or after the springboard, in which none bounces.
  * NULL: it is none.
  */
 const struct ki_span *ki_span_of_call(const struct ki_function *fn, const struct ki_spans *spans,

@@ -16,7 +16,7 @@ extern "C" {
 
 struct ki_split {
 	const char *name;
-	char *text;		   /* what was written behind the name; NULL: else */
+	char *text;		   /* what was written after the name; NULL: else */
 	struct ki_predicate *when; /* with what holds for all */
 };
 

@@ -28,7 +28,7 @@ enum ki_target_kind { KI_TARGET_LIVE, KI_TARGET_IMAGE, KI_TARGET_PROCESS };
 struct ki_symbol {
 	uint64_t addr;
 	uint64_t size; /* bytes up to the next symbol of another address, or to the end
-			  of its text range; padding behind the code is included */
+			  of its text range; padding after the code is included */
 	const char *name;
 	const char *module; /* "" for the kernel itself */
 	bool alias;	    /* an earlier symbol of the table has the same address */
@@ -56,7 +56,7 @@ int ki_target_open_live(struct ki_target **out, struct ki_err *err);
  * Relocatable files are laid out section after section, in the order of their headers: code from
  * address 0, then from the next page on what else is loaded; and are relocated (R_X86_64_64, 32,
  * 32S, 16, 8 and their PC-relative kin, PLT32; others leave the bytes). What is defined elsewhere
- * stands behind, from the next page on, 16 bytes for each number in the symbol table. Only
+ * stands after, from the next page on, 16 bytes for each number in the symbol table. Only
  * ki_target_symbol_at knows these symbols, at their very addresses: module "", 1 byte, no text.
  * Position-independent ones are as if they were loaded at 0 (R_X86_64_RELATIVE).
  */
@@ -143,7 +143,7 @@ const struct ki_symbol *ki_target_symbol_named(const struct ki_target *t, const 
 
 /*
  * Rows of reserved text that touch [start, end), in order of address; *rows points into the
- * target's own table, so between rows that touch there may be others that do not (behind a
+ * target's own table, so between rows that touch there may be others that do not (after a
  * long row). The table is read once, when first asked for. Of an image: what its exception, bug,
  * jump-label and static-call tables and the kprobes' list tell, if it has them; code of special
  * sections (init text too, which an image has), and the functions that the driver knows by name.

@@ -172,7 +172,7 @@ struct ki_global {
  * of a switch has none either.
  *
  * Threads' words change, as seen by a CPU, where the scheduler tells of the switch, not where the
- * stack is changed: what runs behind that in __schedule, and is called there, has the next
+ * stack is changed: what runs after that in __schedule, and is called there, has the next
  * thread's. Only __traceiter_sched_switch is entered with one thread's and left with the other's,
  * and is refused to chunks that use them.
  */
@@ -213,13 +213,13 @@ struct ki_inside {
  * RECORD): a buffer for each CPU. Once in a session; gone when it is closed.
  *
  * Mapped at KI_MAP_RING, `cpus` times `stride` bytes, PROT_READ: of each CPU a page with struct
- * ki_ring_head, and behind it the data. And at KI_MAP_RING_TAILS, cpus * 8 bytes rounded up to
+ * ki_ring_head, and after it the data. And at KI_MAP_RING_TAILS, cpus * 8 bytes rounded up to
  * pages, PROT_READ | PROT_WRITE: of each CPU how far it has been read.
  *
  * Positions are bytes since the beginning: that of a byte in the data is its position modulo the
  * size of the data. What is between the tail and the head is there to be read. A record that finds
  * no room is lost, and counted; with KI_RING_NEWEST tails matter to poll only, and the oldest
- * records go: who reads while others write looks at `oldest` again behind that, and throws away
+ * records go: who reads while others write looks at `oldest` again after that, and throws away
  * what is not there any more. Each record is whole, in whichever context it was written, and a
  * buffer's records are in the order of their times. Each time that a chunk asks for a record it is
  * written or lost, and counted once.
@@ -249,13 +249,13 @@ struct ki_ring {
 #define KI_MAP_RING_TAILS 0x60000000
 
 struct ki_ring_head {
-	__u64 head;    /* position behind the last record that is whole, and so are all before it */
+	__u64 head;    /* position after the last record that is whole, and so are all before it */
 	__u64 oldest;  /* KI_RING_NEWEST: position of the first record that is still there */
 	__u64 records; /* written */
 	__u64 lost;    /* not written; or, with KI_RING_NEWEST, written and gone again */
 };
 
-/* A record, `words` of __u64 behind it; aligned to 8; may go on at the beginning of the data. */
+/* A record, `words` of __u64 after it; aligned to 8; may go on at the beginning of the data. */
 struct ki_record {
 	__u32 id;    /* what the chunk says */
 	__u16 words; /* 0..KI_RECORD_WORDS */
@@ -326,7 +326,7 @@ struct ki_event_req {
  * A fixup fills a 32-bit field of a piece of code when the driver has placed it.
  *
  *  KI_FIX_REL32   target - (address of the field + 4 + tail): a rel32 branch, or a RIP-relative
- *                 operand that has `tail` bytes of immediate behind it
+ *                 operand that has `tail` bytes of immediate after it
  *  KI_FIX_ABS32   target, which must be a sign-extended 32-bit number
  *  KI_FIX_PERCPU  the %gs displacement of counter number `target`
  *

@@ -18,7 +18,7 @@
 struct ki_session_row {
 	__u32 size;
 	__u32 flags;   /* out: KI_SESSION_* */
-	__u64 session; /* in: behind this one; out: its number, which is never used again */
+	__u64 session; /* in: after this one; out: its number, which is never used again */
 	__u64 age;     /* out: nanoseconds since it was opened, time asleep included */
 	__u64 counted; /* out: the sum of its counters, which may be of anything */
 	__u64 heap;    /* out: bytes of the text heap that the patches take which it is in */

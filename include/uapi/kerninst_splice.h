@@ -22,17 +22,17 @@ struct ki_copy {
  *
  *  KI_BOARD_JMP	 5 bytes, jmp rel32
  *  KI_BOARD_BOUNCE 2 bytes, jmp rel8 to the bounce: a jmp rel32 in 5 bytes that nothing executes.
- *		 These are filler (int3 or nop behind code that never falls through, in the same
- *		 function), or lie behind the springboard of another window, its host, and before
+ *		 These are filler (int3 or nop after code that never falls through, in the same
+ *		 function), or lie after the springboard of another window, its host, and before
  *		 the call that this may end in. The host must be installed, or be in the same
- *		 request before or behind; it stays as long as a window bounces in it.
+ *		 request before or after; it stays as long as a window bounces in it.
  *  KI_BOARD_TRAP	 1 byte, int3; the driver's handler knows the address
  */
 enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KINDS };
 
 /*
  * A window: whole instructions inside one basic block that one springboard displaces. If its
- * last instruction never falls through, bytes of 0xcc behind it may belong to the window.
+ * last instruction never falls through, bytes of 0xcc after it may belong to the window.
  * A window without a chunk is a host, and must be one, or is in a group.
  *
  * A group: neighbours in the request with the same number in `group`, not 0. They are linked into
@@ -85,7 +85,7 @@ struct ki_window {
  */
 enum ki_where {
 	KI_BEFORE,   /* runs whenever the instruction is about to */
-	KI_AFTER,    /* runs when control goes on behind it: a branch that is not taken */
+	KI_AFTER,    /* runs when control goes on after it: a branch that is not taken */
 	KI_TAKEN,    /* runs when a direct branch is taken, or a fault goes to its fixup */
 	KI_RETURNED, /* runs when the function that a tail jump went to has returned */
 	KI_WHERES
@@ -105,7 +105,7 @@ enum ki_where {
  * KI_CHUNK_GUARDED with KI_BEFORE, at the first window of a function: calls with one value of an
  * argument go to the function at `target`, all others go on. `code` is the comparison, one
  * `cmp $value, %reg` of 4 or 8 bytes of a register (nfix is 0); the flags are free there. Several
- * may stand at one place, and a replacement behind them.
+ * may stand at one place, and a replacement after them.
  *
  * KI_CHUNK_KEEP, before the first instruction of a window of a group that is laid out: no code, but
  * a group stays as long as it has a chunk (len, nfix and target are 0).
@@ -129,7 +129,7 @@ struct ki_long {
 
 /*
  * A chunk. Chunks of one place run in the order of their `order`, those of one order as they were
- * installed; KI_CHUNK_REPLACE behind all others.
+ * installed; KI_CHUNK_REPLACE after all others.
  */
 struct ki_chunk {
 	__u32 window; /* index in the request's array of windows */

@@ -11,7 +11,7 @@
  * KI_IOC_STACKS: the stacks of this session, for helpers STACK and USTACK: a table in which each
  * stack that was met stands once, with a number. Once in a session; gone when it is closed.
  *
- * Mapped at KI_MAP_STACKS, `bytes`, PROT_READ: a page with struct ki_stacks_head, and behind it
+ * Mapped at KI_MAP_STACKS, `bytes`, PROT_READ: a page with struct ki_stacks_head, and after it
  * `rows` rows of `stride` bytes, struct ki_stack_row; stack number n is the row n - 1. A row is
  * there when its `frames` is not 0, and does not change any more.
  *

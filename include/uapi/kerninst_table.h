@@ -14,7 +14,7 @@
  * who reads adds up what different banks have of one key; with it there is one for all.
  *
  * Mapped at `offset`, `banks` times `stride` bytes, PROT_READ: of each bank a page with struct
- * ki_table_head, and behind it `rows` times 1 + keys + values words of 64 bits: the state of the
+ * ki_table_head, and after it `rows` times 1 + keys + values words of 64 bits: the state of the
  * row, its key, its values.
  *
  * The state: in bits 0-1 enum ki_row; in bits 32-63 a digest of the key; between them, of a shared
@@ -22,7 +22,7 @@
  * KI_ROW_READY: its key is whole then, its values are those that it began with or later ones, each
  * of some moment. In a bank of a CPU a row that is there stays, with its key, and a key may have
  * several rows: an interrupt makes one of its own if it comes just when one is being made. In a
- * shared table a key has one row. Who reads one, and finds the same state before and behind that,
+ * shared table a key has one row. Who reads one, and finds the same state before and after that,
  * has words that were there at one moment.
  *
  * Each change that is asked for is done, wholly, or counted as lost: in a head's `lost`. It is lost
@@ -81,7 +81,7 @@ enum ki_table_op {
 	KI_TABLE_MAX,
 	KI_TABLE_UMIN, /* unsigned */
 	KI_TABLE_UMAX,
-	KI_TABLE_COUNT, /* += 1, to the x-th value behind it */
+	KI_TABLE_COUNT, /* += 1, to the x-th value after it */
 	KI_TABLE_LOG2,	/* += 1, to one of 65: 0 for x = 0, n for x of 2^(n-1) to 2^n - 1 */
 	KI_TABLE_STATS, /* 6: += 1, += x, MIN, MAX, and the sum of squares, in 128 bits */
 	KI_TABLE_OPS

@@ -40,7 +40,7 @@ struct ki_texts {
 
 /*
  * Scratch memory of the session: pieces are taken round and round, so one lasts until so many bytes
- * have been taken. Before each piece and behind it there are bytes that belong to none.
+ * have been taken. Before each piece and after it there are bytes that belong to none.
  */
 #define KI_TEXTS_SCRATCH (1u << 20)
 #define KI_TEXTS_PIECE	 16384u /* bytes of a piece, at most */
@@ -78,7 +78,7 @@ enum ki_text_op {
 	KI_TEXT_FROM_LAST, /* from the last one */
 	KI_TEXT_FROM_TEXT, /* s from the first t on; 0 */
 	KI_TEXT_TOKEN,	   /* the first piece of s between characters of t; 0 */
-	KI_TEXT_REST,	   /* what is behind it, from the character on that ends it */
+	KI_TEXT_REST,	   /* what is after it, from the character on that ends it */
 	KI_TEXT_BASE,	   /* the last part of path s */
 	KI_TEXT_DIR,	   /* what is before it */
 	KI_TEXT_CLEAN,	   /* path s without //, . and .. */
@@ -113,7 +113,7 @@ enum ki_text_op {
 
 	KI_TEXT_COPY_TEXT, /* s, and as many 0 as c bytes take, to b, inside one piece: 0;
 			      KI_TEXT_SECOND */
-	KI_TEXT_BYTE,	   /* byte b of s; 0 behind its end */
+	KI_TEXT_BYTE,	   /* byte b of s; 0 after its end */
 	KI_TEXT_JSON,	   /* of s, which is JSON, the number, word or string (escapes as they are)
 			      at path t: names and numbers with . [ ] between them; 0: there is none */
 	/* An activation's room of scratch memory: where any byte of it is, or 0: none yet. */

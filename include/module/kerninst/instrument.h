@@ -50,13 +50,13 @@
 typedef u32 ki_id_t;
 
 /*
- * As the first parameter, or behind ki_id_t: from where it is called. Expressions leave it out,
+ * As the first parameter, or after ki_id_t: from where it is called. Expressions leave it out,
  * too; it is passed in two registers, so it counts as two of the six parameters.
  */
 struct ki_here {
 	unsigned long address; /* of the instruction; less the offset: of its function */
 	u32 offset : 24;       /* in the function */
-	u32 where : 8; /* before it 0, behind it 1, the branch is taken 2, the tail jump is over 3
+	u32 where : 8; /* before it 0, after it 1, the branch is taken 2, the tail jump is over 3
 			*/
 	u16 order;     /* among what stands at one place: /ORDER */
 	u16 point;     /* which of the session's points, from 0 */
