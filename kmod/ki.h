@@ -22,7 +22,7 @@
  *   text     the only writer of kernel text; breakpoints of ours; text that must not be moved
  *   quiesce  waiting until no task can be inside a piece of text; tasks that sleep in a fault
  *   watch    who changes text, told to those who watch; modules that cannot go because of us
- *   account  how much a session and a user may take; pages, charged to whoever asks
+ *   account  how much a session and a user may take; pages, charged to the caller
  *   reach    memory near the kernel's text; how the kernel finds it
  *   (here)   the lock, reasons, the kernel's own symbols; arrays, and those from and to user memory
  *
@@ -167,7 +167,7 @@ struct ki_sleeper {
 /* A way back from where a tail jump of a window leads (returns.c). */
 struct ki_return {
 	struct list_head list; /* of its window; or of those that are left over */
-	struct ki_sleeper who; /* left over: of those who come back, one that was found */
+	struct ki_sleeper who; /* left over: of those that come back, one that was found */
 	unsigned long addr;    /* the return address */
 	u32 users;	       /* pieces */
 	u32 next_at;	       /* where it leads in the patch being made; 0: nowhere */

@@ -3,14 +3,14 @@
  * How much a session and a user may take.
  *
  * There is so much of each thing, for all sessions. A limit says how much of it one session may
- * have, and how much all sessions of one user: whoever opened them (the real user id). Both are
+ * have, and how much all sessions of one user: the one that opened them (the real id). Both are
  * parameters of the module, which may be written at any time: what has been taken already stays.
  * Where nobody has said anything, a session may have three quarters, and a user seven eighths: so
  * there is something left for others. CAP_SYS_RESOURCE lifts them all.
  *
- * What is charged is given back when it is really free again: so whoever closes a session to open
- * the next has no more for that. Of windows and heap a session is charged what its own requests
- * add: a second session at the same place adds little.
+ * What is charged is given back when it is really free again: so a user that closes a session to
+ * open the next has no more for that. Of windows and heap a session is charged what its own
+ * requests add: a second session at the same place adds little.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

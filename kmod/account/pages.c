@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of single pages, charged to whoever asks, that the kernel sees as one piece by vmap and
+ * Memory of single pages, charged to the caller, that the kernel sees as one piece by vmap and
  * user space by mmap: rings, tables, tables of stacks and of strings.
  */
 #include <linux/mm.h>

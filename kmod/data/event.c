@@ -66,7 +66,7 @@ static DECLARE_DELAYED_WORK(ki_event_work, go_on);
 
 /* ---- counts; interrupts off ---- */
 
-/* Whoever comes in between may have raised it further. */
+/* Another that came in between may have raised it further. */
 static __always_inline void raise(u64 *last, u64 count)
 {
 	u64 now;

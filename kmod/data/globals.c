@@ -3,7 +3,7 @@
  * Global variables: words near the text heap, so that code there reaches them relative to %rip.
  *
  * A page of them has memory while one of its words is somebody's. User space maps all; a page that
- * is looked at gets memory, too, so whoever looks before it is anybody's sees zeros, and later what
+ * is looked at gets memory, too, so a reader before it is anybody's sees zeros, and later what
  * is written there. As long as anybody has them mapped a page stays: else a reader might go on
  * looking at memory that is another's by then.
  */

@@ -15,8 +15,8 @@
  * into another chain, or among the free; then the search goes astray, and does not find a block
  * that is there. It never finds a wrong one: only the CPU that switches to a thread gives it a
  * block, and a block loses its thread only when that will never run again (the kernel frees the
- * task: sched_process_free). So whoever finds nothing looks again under the lock, and searching
- * ends after KI_CHAIN_MAX steps, because astray there may be no end.
+ * task: sched_process_free). So a search that finds nothing looks again under the lock, and
+ * searching ends after KI_CHAIN_MAX steps, because astray there may be no end.
  *
  * Our own windows may be in what is called here: in the slow path of the lock, or in what raises an
  * interrupt. A chunk there runs as anywhere: it takes no locks, switches no threads, so it does not
@@ -24,8 +24,8 @@
  * called before they change. Behind that come only stores.
  *
  * An NMI may come between the stores. It finds words with the clock of their thread, or no words:
- * they are taken away first, and come back when the clock is right. And whoever looks at a thread's
- * clock from elsewhere (ki_thread_clock) looks at `run` before and after: it changes after the
+ * they are taken away first, and come back when the clock is right. And a look at a thread's
+ * clock from elsewhere (ki_thread_clock) reads `run` before and after: it changes after the
  * clock was written when the thread stops, and after the CPU's offset was when it begins.
  *
  * Events that are counted for threads (event.c) are read first of all, because that calls what may
@@ -33,7 +33,7 @@
  *
  * When a CPU goes down, its last switches are not told. So a thread is taken to have run until now
  * only if it is the one that goes; and before the CPU comes back it is nobody's again (on_prepare),
- * or its idle task would write into the words of whoever was seen there last.
+ * or its idle task would write into the words of the thread that was seen there last.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>

@@ -93,7 +93,7 @@ static void take(u32 i, unsigned long addr, struct bug_entry *like)
 	ki_bugs_of[i].taken = true;
 	copy_meaning(&ki_bugs[i], like);
 	ki_bugs[i].flags |= marks;
-	smp_wmb(); /* whoever finds the address finds what belongs to it */
+	smp_wmb(); /* a reader that finds the address finds what belongs to it */
 	set_address(&ki_bugs[i], addr);
 }
 

@@ -79,7 +79,7 @@ void ki_extable_put(u32 first, unsigned long base, const struct ki_ex_row *rows,
 	for (k = 0; k < n; k++) {
 		i = first + k;
 		copy_meaning(&ki_ex[i], rows[k].like, rows[k].fixup);
-		smp_wmb(); /* whoever finds the address finds what belongs to it */
+		smp_wmb(); /* a reader that finds the address finds what belongs to it */
 		set_address(i, base + rows[k].off);
 	}
 }

@@ -82,7 +82,7 @@ void ki_orc_put(u32 first, unsigned long base, const struct ki_orc_row *rows, u3
 	for (k = 0; k < n; k++) {
 		i = first + k;
 		ki_orc[i] = rows[k].entry;
-		smp_wmb(); /* whoever finds the address finds what belongs to it */
+		smp_wmb(); /* a reader that finds the address finds what belongs to it */
 		set_address(i, base + rows[k].off);
 	}
 }

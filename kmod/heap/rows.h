@@ -18,7 +18,7 @@
 
 /*
  * The heap has three coordinates: bytes, rows of the unwinder, exception rows. A block has a
- * piece of each, and whose bytes come first, his rows come first (heap.c: why). All three have
+ * piece of each, and where bytes come first, rows come first (heap.c: why). All three have
  * memory up to the same step, and more steps get some when it is needed.
  */
 #define KI_HEAP_STEP	0x100000

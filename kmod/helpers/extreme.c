@@ -2,7 +2,7 @@
 /*
  * Helper EXTREME: minimum and maximum of variables.
  *
- * A chunk compares, and calls this only if the variable would change; whoever comes between the
+ * A chunk compares, and calls this only if the variable would change; what comes between the
  * comparison and the change makes it compare again. So none is lost, from any context: there is no
  * lock, and who interrupts it, an NMI too, is over before it goes on. Code of chunks only goes
  * forward and cannot do this itself.

@@ -7,7 +7,7 @@
  * records that are being written on a CPU at any moment are a stack, and:
  *
  *  - Room is reserved by one cmpxchg, so two records never share any. `reserved` only grows.
- *  - `nest` says how many are being written: whoever comes in between leaves it as it was.
+ *  - `nest` says how many are being written: a record that comes in between leaves it as it was.
  *  - Only who brings it back to 0 (the outermost) publishes, when its own record is whole: it moves
  *    the head to `reserved`. All that was reserved before it read `reserved` is whole: its own, and
  *    those that came into the middle of it and are over. So nothing is ever seen half-written.
@@ -18,7 +18,7 @@
  *    is no third possibility: nothing is called here that could be instrumented (but for waking,
  *    where it does no harm), so a record is not a helper that guards against itself, and is never
  *    `skipped`.
- *  - The time is read between reading `reserved` and the cmpxchg. Had somebody come between, that
+ *  - The time is read between reading `reserved` and the cmpxchg. Had another come between, that
  *    would have failed, and the time be read again. So in a buffer times never go back.
  *
  * The tail is user space's. It is only compared, once, with what is reserved; positions are taken
@@ -27,8 +27,8 @@
  * In a ring that keeps the newest, records behind `oldest` are given up. It goes over whole
  * records, whose length it reads from the data; it never goes beyond the head, so it finds none
  * that is being written, and none of these is overwritten: if so much comes into the middle of one
- * that this would be necessary, it is lost. It moves by cmpxchg: if somebody has come in between
- * and overwritten the record whose length was read, he has moved it before. The loop ends: each
+ * that this would be necessary, it is lost. It moves by cmpxchg: if another has come in between
+ * and overwritten the record whose length was read, it has moved it before. The loop ends: each
  * round gives up 16 bytes or more, and 144 are asked for.
  *
  * Stores are seen in their order (x86); the compiler is held by the cmpxchg. For a reader: data
@@ -38,7 +38,7 @@
  * so chunks call it as it is, and it saves only what it uses. What it calls keeps them too
  * (helpers_entry.S).
  *
- * Waking: who polls puts himself into the queue and then looks at the heads; here the head is moved
+ * Waking: a reader that polls enters the queue and then looks at the heads; here the head is moved
  * and then the tail is looked at, with a locked instruction in between. So one sees the other.
  */
 #include <linux/compiler.h>

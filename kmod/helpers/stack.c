@@ -17,9 +17,9 @@
  * being saved at the kernel's entry finds old ones.
  *
  * Rows. A free row is claimed by one cmpxchg on its hash, filled, and published by its number of
- * frames. Nobody waits for one that is being filled, because he may have interrupted who fills it:
- * he goes on to the next, and so a stack may stand there twice. A row with frames never changes. So
- * that what is told is exact, frames are compared, not hashes only.
+ * frames. No search waits for one that is being filled: it may have interrupted the one that fills
+ * it. It goes on to the next, and so a stack may stand there twice. A row with frames never
+ * changes. So that what is told is exact, frames are compared, not hashes only.
  */
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>

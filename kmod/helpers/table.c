@@ -9,35 +9,35 @@
  *
  * Where a key may be: KI_TABLE_PROBES places, at distances 0, 1, 3, 6 ... from what its digest
  * says. In a table of 2^n rows the first 2^n of these are all different. A free place ends the
- * search: whoever has made a row further on has passed there when it was taken, and what was taken
- * never becomes free again. So each search ends, however full the table is.
+ * search: a maker of a row further on has passed there when it was taken, and what was taken never
+ * becomes free again. So each search ends, however full the table is.
  *
  * Banks of one CPU. Only this CPU writes, and what comes into the middle is over before what it
  * came into goes on.
- *  - A place is taken by one cmpxchg, so by one. Who loses it finds there the row of somebody who
- *    has come and gone, which is whole.
- *  - Who meets a row that is being made (BUSY) has interrupted its maker, and cannot wait. He goes
- *    on; so one key may get a second row, which whoever reads adds to the first. From then on all
- *    find the first one of them.
+ *  - A place is taken by one cmpxchg, so by one search. One that loses it finds there the row of
+ *    another that has come and gone. That row is whole.
+ *  - A search that meets a row that is being made (BUSY) has interrupted its maker, and cannot
+ *    wait. It goes on; so one key may get a second row, which a reader adds to the first. From then
+ *    on all find the first one of them.
  *  - What came last mostly comes again. So the place that was used last is looked at first, before
  *    anything is computed: if the row there is whole and has the key, it is one of the key's.
- *  - Values are changed by single instructions, or again if somebody came between. In the sum of
- *    squares the carry is added by a second one; whoever comes between adds his own, and the flags
- *    are kept for who was interrupted.
+ *  - Values are changed by single instructions, or again if another came between. In the sum of
+ *    squares the carry is added by a second one; a change that comes between adds its own, and the
+ *    flags are kept for what was interrupted.
  *
- * Shared tables. A row is changed by who owns it: he has made it BUSY with one locked cmpxchg, from
- * a state that he knows. Interrupts are off meanwhile, so only an NMI can come into the middle. The
- * state keeps the key's digest, so who looks for another key passes by; who looks for this one
- * waits, but not for ever: after some rounds his change is lost, and counted. An NMI waits shortly
- * only: the owner may be whom it has interrupted.
+ * Shared tables. A row is changed by its owner. That has made it BUSY with a locked cmpxchg, from
+ * a state that it knows. Interrupts are off meanwhile, so only an NMI can come into the middle. The
+ * state keeps the key's digest, so a search for another key passes by. A search for this one waits,
+ * but not for ever: after some rounds its change is lost, and counted. An NMI waits shortly only:
+ * it may have interrupted the owner.
  *  - With each owner the number in the state is another one. So if a cmpxchg succeeds, the row's
  *    key is still what was compared.
  *  - A deleted row (DEAD) may be taken for another key. Two that want to make the same key could
- *    then take different places, when one of these was not dead yet as the other passed. So whoever
- *    has taken a place searches once more. If he finds his key behind, or on its way: that which
- *    is nearer to the beginning of the search stays, and the other one gives way. Who is nearer
- *    waits until the other has noticed him, or was quicker and is READY; then he gives way
- *    himself. Each publishes his place before he searches, so not both can miss the other.
+ *    then take different places, when one of these was not dead yet as the other passed. So each
+ *    searches once more when it has taken a place. If it finds its key further on, or before: the
+ *    place that is nearer to the beginning of the search stays, and the other one gives way. The
+ *    nearer one waits until the other has noticed it, or was quicker and is READY; then it gives
+ *    way itself. Each publishes its place before it searches, so not both can miss the other.
  *
  * Stores are seen in their order (x86); the compiler is held by barriers.
  */

@@ -15,7 +15,7 @@
  * An address of the stack in another register could lead there, too. A compiler makes such
  * addresses of the variable that they are for (lea, which is an operand); only in hand-written
  * code they are everybody's. Hand-written is what has no ftrace site, and there a copy of %rsp is
- * refused. Whoever loads %rsp with something else changes stacks, and is refused as well.
+ * refused. Code that loads %rsp with something else changes stacks, and is refused as well.
  *
  * A jump that cannot be followed could lead to a function that takes such arguments, which the one
  * that jumps handed through unread: an indirect jump, a static call. And one that leads back to the

@@ -7,9 +7,9 @@
  * long. The session's mutex and the process's own keep order there.
  *
  * Memory is mapped by a thread of the kernel that takes on the process's address space for a
- * moment. It is memory of the kernel's (shmem), held by whoever has it mapped, so nothing of the
- * driver has to outlive a session: what is left in a process, or in one forked from it, needs no
- * driver. Text is given back by such a thread too: whoever is being killed may fetch no pages.
+ * moment. It is memory of the kernel's (shmem), held by those that have it mapped, so nothing of
+ * the driver has to outlive a session: what is left in a process, or in one forked from it, needs
+ * no driver. Text is given back by such a thread too: a task that is being killed may fetch none.
  */
 #include <linux/file.h>
 #include <linux/fs.h>

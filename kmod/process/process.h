@@ -65,7 +65,7 @@ void ki_process_tell(const struct ki_process *p, struct ki_session_row *row) __m
 void ki_process_give(struct ki_session *s) __must_hold(&ki_lock);
 
 extern struct workqueue_struct *ki_process_queue; /* for what a thread of the kernel does */
-/* Whoever watches is told: its text has been changed, or is back. */
+/* Those that watch are told: its text has been changed, or is back. */
 void ki_process_changed(const struct ki_process *p, bool back);
 
 /* process_end.c */

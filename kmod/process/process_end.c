@@ -3,7 +3,7 @@
  * The end of what a session has done to a process: its text is given back.
  *
  * Another process's memory may be locked for as long as its own requests take: one that maps a
- * file of a file system in user space waits for that with its memory locked. So whoever ends a
+ * file of a file system in user space waits for that with its memory locked. So a task that ends a
  * session, or evicts some, waits a moment, and goes. What has not been given back then outlives its
  * session, is told as held (held.c), and keeps the driver from being unloaded.
  */

@@ -24,7 +24,7 @@
  * never in the patch, wherever its number is. A number goes from one task to another only when a
  * thread executes a program and takes its process's number; it may so come to a number that has
  * been passed. That thread is the process from then on, so all processes are looked at once more,
- * when whoever was just changing numbers has done so (RCU: numbers are changed with the tasks' list
+ * when those that were just changing numbers have (RCU: numbers are changed with the tasks' list
  * locked). A task that executes a program a second time meanwhile has the number already, and a
  * thread that it has made meanwhile is new.
  *

@@ -34,7 +34,7 @@ struct ki_still {
 	call_single_data_t csd;
 };
 
-/* Held. Whoever has its CPU while the run queue is locked is what that runs. */
+/* Held. The task that has its CPU while the run queue is locked is what that runs. */
 static int call_if_off(struct task_struct *t, void *still)
 {
 	struct ki_still *s = still;

@@ -11,9 +11,9 @@
  * the range
  * (/proc/vmallocinfo, /proc/kcore, its end) does not depend on how many there are.
  *
- * A reader without locks may have begun before a page is to go: whoever gives pages back has seen
- * to it that new readers stay away, and waited for those that were there. Then the page is taken
- * out, all CPUs forget where it was, and only then is it free.
+ * A reader without locks may have begun before a page is to go: the one that gives pages back has
+ * seen to it that new readers stay away, and waited for those that were there. Then the page is
+ * taken out, all CPUs forget where it was, and only then is it free.
  *
  * The kernel can write all memory where it maps all memory (the direct map). As for a module's text
  * that is taken from a page with code, and given back with it.

@@ -122,7 +122,7 @@ static bool is_occupied(const struct ki_patch *p, struct ki_sleeper *who)
 	return (p->faults && ki_sighted.unknown) || (p->calls && ki_sighted.taken);
 }
 
-/* Is somebody in the module's own code, or will he return there? */
+/* Is a task in the module's own code, or will one return there? */
 static bool is_inside(struct ki_retired_patch *g)
 {
 	u32 i;
@@ -139,7 +139,7 @@ static bool is_inside(struct ki_retired_patch *g)
 
 /*
  * The library's own modules have copies of the kernel's functions, in which tasks sleep as in the
- * originals. Whoever loads another module to replace functions by its own knows when it may go.
+ * originals. A user that loads another module to replace functions knows when it may go.
  */
 static bool is_copies(const struct module *m)
 {
@@ -390,7 +390,7 @@ u64 ki_retire_ways_freed(void)
 	return atomic64_read(&ki_ways_freed);
 }
 
-/* The end of a module cannot fail: if somebody sleeps in a fault, it is waited until he is out. */
+/* The end of a module cannot fail: if a task sleeps in a fault, it is waited until it is out. */
 void ki_retire_finish(void)
 {
 	unsigned int pause = KI_RECLAIM_FIRST;

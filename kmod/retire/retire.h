@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What has been taken out, until it can be given back: retire.c. Whoever retires calls down; what
+ * What has been taken out, until it can be given back: retire.c. Rooms that retire call down; what
  * is above and wants to know that space has come back says so to ki_retire_init.
  */
 #ifndef KI_RETIRE_H

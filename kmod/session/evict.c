@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Putting sessions out, by whoever has the machine: what they have installed is taken out as when
+ * Putting sessions out, by the machine's owner: what they have installed is taken out as when
  * they are closed, and nothing more is done for them.
  *
  * The descriptor stays its owner's, and so do its counters, buffers and mappings: the owner may be
@@ -143,7 +143,7 @@ static void on_sysrq(ki_sysrq_key key)
 	queue_work(system_unbound_wq, &ki_evict_work);
 }
 
-/* Whoever may restart the machine by a key may give it back its text. */
+/* Who may restart the machine by a key may give it back its text. */
 static const struct sysrq_key_op ki_sysrq = {
 	.handler = on_sysrq,
 	.help_msg = "yank-out-kerninst(y)",

@@ -4,7 +4,7 @@
  *
  * What is told of a session is its own to say to anybody who may open the device: as processes
  * are seen by all. One row, or one window, a request: nothing is copied while ki_lock is held, and
- * whoever asks for a thousand rows holds up nobody for longer than for one.
+ * a caller that asks for a thousand rows holds up others no longer than for one.
  */
 #include <linux/cred.h>
 #include <linux/lockdep.h>

@@ -25,13 +25,13 @@
  *
  * In detail:
  *
- *   - Whoever is inside stays there as long as he likes. When the patch is built anew, he may
- *     still be there: so the next must be filled too, or he is waited for after all; unless a
+ *   - A task that is inside stays there as long as it likes. When the patch is built anew, it may
+ *     still be there: so the next must be filled too, or it is waited for after all; unless a
  *     wait that has begun after the installation has ended meanwhile (ki_quiesced).
- *   - When the springboard goes he may run the original, which stands there again. An exception
+ *   - When the springboard goes it may run the original, which stands there again. An exception
  *     that was raised before is handled before the table changes, since it is handled with
- *     interrupts off, and every change is followed by a round of interrupts. He then is in a
- *     patch that is retired after that, and given back behind a wait.
+ *     interrupts off, and every change is followed by a round of interrupts. It then is in a
+ *     patch that is retired after that, and given back after a wait.
  *   - Filling takes a place somewhere in the heap and leaves gaps. It is done only for small
  *     requests, and if it spares their wait: if all their windows that must wait can be filled.
  */

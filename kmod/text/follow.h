@@ -17,7 +17,7 @@ struct ki_follow {
 	void (*leaves_by_pointer)(struct ki_follow *f, unsigned long from);
 	/* What is there cannot be read, or there is too much. */
 	void (*lost)(struct ki_follow *f, const char *what, unsigned long at);
-	bool enough; /* whoever is told sets it: nothing more is read */
+	bool enough; /* the one that is told sets it: nothing more is read */
 	u8 *bytes;   /* of the function that is read */
 	u32 n, done;
 	struct {

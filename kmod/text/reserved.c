@@ -56,7 +56,7 @@ static void add_function(struct ki_rows *r, unsigned long addr, u32 reason)
 }
 
 /*
- * Whoever else is told of breakpoints may be told before us. The chain changes only with
+ * Others that are told of breakpoints may be told before us. The chain changes only with
  * modules, and they make the table anew.
  */
 static void add_die_notifiers(struct ki_rows *r)

@@ -45,7 +45,7 @@
  *
  * Writing costs three microseconds however many bytes it is, for the alias mapping that is made and
  * unmade; and there may be thousands of places in a few functions. So neighbouring places are
- * written in one go, with what stands between them as it stands. That is no change: whoever
+ * written in one go, with what stands between them as it stands. That is no change: a CPU that
  * executes these bytes meanwhile sees the same before and after, and everybody who writes text
  * holds text_mutex. The patches in the heap are written so too, at the latest before anything leads
  * to them.

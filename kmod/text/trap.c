@@ -3,7 +3,7 @@
  * Where a breakpoint of ours sends the CPU.
  *
  * While a window is being written, its first byte is an int3; where there is no room for a jump,
- * it stays one. Whoever comes by is sent into the patch: the patch does what the original does,
+ * it stays one. A CPU that comes by is sent into the patch: the patch does what the original does,
  * so nobody waits, and nothing is emulated but the return of a way back that leads nowhere any
  * more (returns.c). Inside a springboard, at the places of filled ones (fill.c), there may be an
  * invalid opcode instead of an int3.
@@ -97,7 +97,7 @@ static bool stands_there(const u8 *at, const u8 *bytes, size_t len)
 
 /*
  * What stands there now is done here, as far as it is what others write at such places: executed
- * once more, the same ghost could be met for ever. (Whoever wants to write there has to wait for
+ * once more, the same ghost could be met for ever. (A writer of that place has to wait for
  * this CPU, whose interrupts are off.)
  */
 static void pass_ghost(struct pt_regs *regs, unsigned long addr)

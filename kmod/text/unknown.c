@@ -9,8 +9,8 @@
  * be off that way? Each answer that is not known is logged, and then requests that lead to other
  * text are refused. Reading and analysis go on.
  *
- * With force=1 they are granted all the same, by whoever has loaded the driver so. The kernel is
- * tainted then, as if the module itself had been forced upon a kernel that it was not made for
+ * With force=1 they are granted all the same, by the one that has loaded the driver so. The kernel
+ * is tainted then, as if the module itself had been forced upon a kernel that it was not made for
  * (TAINT_FORCED_MODULE): that is what has been done. (TAINT_USER is user space's own, and
  * TAINT_LIVEPATCH says that a function is replaced, which is not known yet.)
  */

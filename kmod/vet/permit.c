@@ -2,7 +2,7 @@
 /*
  * Who may do what.
  *
- * Questions, each asked of whoever can answer it:
+ * Questions, each asked of the one that can answer it:
  *
  *  - May this process look into the kernel? CAP_PERFMON, when the device is opened: as
  *    perf_event_open asks. The device's mode lets everybody try. A descriptor that is handed on is
@@ -21,7 +21,7 @@
  *
  * One question more is for what no check of code can make harmless: control that goes to a function
  * which the caller names, instead of another one or out of a chunk. That is what loading a module
- * is, so it takes CAP_SYS_MODULE, of whoever makes the request. So do chunks that write to the
+ * is, so it takes CAP_SYS_MODULE, of the one that makes the request. So do chunks that write to the
  * memory of whatever process they run in.
  */
 #include <linux/capability.h>

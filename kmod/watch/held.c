@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows of what is held, for whoever has some.
+ * Rows of what is held, for rooms that have some.
  */
 #include <linux/string.h>
 

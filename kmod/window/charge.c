@@ -5,7 +5,7 @@
  * A chunk is its session's. A group of windows, and the patch that it has at the moment, are
  * charged to one of the sessions that have chunks there: the first, and when that has none there
  * any more, another one. So all that is in the heap is somebody's, and nobody's twice. A request is
- * asked for what its changes add, whoever is charged for it then.
+ * asked for what its changes add, whichever session is charged for it then.
  */
 #include "window/charge.h"
 
@@ -41,7 +41,7 @@ void ki_charge_end(struct ki_piece *p)
 		ki_account_give(p->account, KI_LIMIT_CHUNKS, 1);
 }
 
-/* Who has it, or else whoever has a chunk there. */
+/* The session that has it, or else one that has a chunk there. */
 static struct ki_account *holder(const struct ki_group *g)
 {
 	struct ki_account *other = NULL;

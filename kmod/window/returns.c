@@ -27,14 +27,13 @@
  * ends while it is away (exit is a function that does not return, and may be deep in another). The
  * look comes behind the wait: then nobody is in the old patch, about to push, but who sleeps in a
  * fault there: while anybody does so in a patch that is not in use any more, nothing is given back.
- * (If patches with ways back were given back during the look nobody knows any more which one he was
- * in.)
- * Idle tasks are looked at too. It visits every task, so it is repeated less and less often. One
- * kind of task has no number any more and is not seen: who ends, and has been released
- * (release_task). Older kernels' wait covers it to its end, since 6.9 it does not while it sleeps.
- * It returns like any other, by way of another jump's chunks if its byte has been used again (one
- * count too many); only if the module is unloaded while it sleeps below a counted jump there, is
- * there no breakpoint (doc/known-issues.md).
+ * (If patches with ways back were given back during the look it is not known any more which one a
+ * task was in.) Idle tasks are looked at too. It visits every task, so it is repeated less and
+ * less often. One kind of task has no number any more and is not seen: who ends, and has been
+ * released (release_task). Older kernels' wait covers it to its end, since 6.9 it does not while
+ * it sleeps. It returns like any other, by way of another jump's chunks if its byte has been used
+ * again (one count too many); only if the module is unloaded while it sleeps below a counted jump
+ * there, is there no breakpoint (doc/known-issues.md).
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
  * the breakpoint, or in its handler, is nothing that a springboard of one byte does not know, too.
@@ -134,7 +133,7 @@ static void look_soon(void)
 	ki_pause = KI_LOOK_FIRST;
 }
 
-/* Whoever takes chunks out holds the device open, and so the module. */
+/* A caller that takes chunks out holds the device open, and so the module. */
 static void leave_over(struct ki_return *r)
 {
 	if (!ki_nleftovers++)

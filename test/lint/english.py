@@ -4,7 +4,7 @@
 
 A sentence has at most 25 words between its stops (. ! ? ; :), where `code` is one word. Of public
 headers, manual pages and README.md none calls a task, a thread or a tool "he", "whoever" or
-"somebody", and none says "behind" for after. test/lint/english.known is how many long sentences a file still has: it must have no
+"somebody", and none says "behind" for after. The driver's essays have neither "he" nor "whoever". test/lint/english.known is how many long sentences a file still has: it must have no
 more, and a line that says more than there are is a fault, so the number only falls.
 """
 import os
@@ -110,6 +110,13 @@ def main():
                 if person and not line.startswith("#define"):
                     failed = True
                     print(f"lint: {name}:{number}: '{person[0]}': say the task, the thread, the tool; say after")
+    persons = re.compile(r"\b(he|him|his|himself|whoever)\b", re.I)
+    for name in subprocess.check_output(["git", "ls-files", "kmod"], text=True).split():
+        with open(name, encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                if persons.search(line):
+                    failed = True
+                    print(f"lint: {name}:{number}: '{persons.search(line)[0]}': say the task, the CPU, the caller")
     for name in known:
         failed = True
         print(f"lint: test/lint/english.known: {name}: not needed any more")
