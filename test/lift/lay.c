@@ -168,6 +168,16 @@ static bool found(const struct laid *v, uint64_t off, uint64_t text, bool before
 	return false;
 }
 
+uint64_t lay_entry(const struct laid *v)
+{
+	uint64_t start = v->texts[0].start + AROUND;
+
+	for (uint32_t i = 0; i < v->plan->windows.n; i++)
+		if (v->plan->windows.v[i].addr == start || v->plan->windows.v[i].addr == start + 5)
+			return (uintptr_t)v->patch + v->linked.at[i];
+	return 0;
+}
+
 bool lay_stands_for(const struct laid *v, uint64_t addr, uint64_t text)
 {
 	uint64_t off = addr - (uintptr_t)v->patch;

@@ -220,7 +220,18 @@ static bool same_moved(const struct laid *v, const struct laid *w, const struct 
 	return same;
 }
 
-/* It reads its own text, or computes with a return address that lies on its stack. */
+/* As laid out, without springboards in the text, it does what it should. */
+static bool reads_its_text(struct laid *v, size_t i)
+{
+	uint64_t entry = lay_entry(v);
+
+	if (!entry)
+		return false;
+	call_at(entry, &states[i], TICKS + PATIENCE, &other);
+	return !differs(v, &want[i], &other);
+}
+
+/* It computes with a return address that lies on its stack. */
 static bool depends_on_place(const struct ki_layout *l, struct laid *v, size_t i)
 {
 	struct ki_layout again = *l;
@@ -256,6 +267,7 @@ static void look_into(const struct ki_layout *l, struct laid *v, size_t i, const
 {
 	const struct call_outcome *a = &want[i];
 	const char *why = is_unsteady(l, v, i)	      ? "not the same twice"
+			  : reads_its_text(v, i)      ? "reads its own text"
 			  : depends_on_place(l, v, i) ? "depends on where it stands"
 						      : NULL;
 
@@ -411,10 +423,15 @@ static void find_functions(const char *only)
 		exit(1);
 	for (size_t i = 0; i < n; i++)
 		if (!v[i].alias && strncmp(v[i].name, "__pfx_", 6) && v[i].addr >= lift.text &&
-		    v[i].addr < lift.text_end && (!only || !strcmp(v[i].name, only)))
+		    v[i].addr < lift.text_end)
 			some[nsome++] = &v[i];
 	for (size_t i = 0; i < 64 && nsome; i++)
 		texts[i] = some[below(nsome)]->addr;
+	for (size_t i = 0; only && i < nsome; i++)
+		if (!strcmp(some[i]->name, only)) {
+			some[0] = some[i];
+			nsome = 1;
+		}
 }
 
 static int report(void)
@@ -428,9 +445,9 @@ static int report(void)
 	printf("%s 1 functions laid out do what they did\n", done->bad ? "not ok" : "ok");
 	printf("%s 2 most functions of the kernel are tried\n",
 	       done->functions > nsome / 2 ? "ok" : "not ok");
-	printf("%s 3 of 10,000 calls at most one cannot be compared (%zu)\n1..3\n",
-	       done->odd <= done->calls / 10000 ? "ok" : "not ok", done->odd);
-	return done->bad || done->functions <= nsome / 2 || done->odd > done->calls / 10000;
+	printf("%s 3 of 10,000 calls one, at most, cannot be compared (%zu)\n1..3\n",
+	       done->odd <= done->calls / 10000 + 1 ? "ok" : "not ok", done->odd);
+	return done->bad || done->functions <= nsome / 2 || done->odd > done->calls / 10000 + 1;
 }
 
 /* cpuid says on which processor it is. */
