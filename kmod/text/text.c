@@ -73,8 +73,9 @@
 
 #define KI_STAGE_MAX   4096	/* bytes that are written in one go */
 #define KI_STAGE_GAP   1024	/* between two places that are */
-#define KI_ROUND       8	/* places written between two chances for others to run */
-#define KI_ROUND_HELD  64	/* places written while QEMU's CPUs are held */
+#define KI_ROUND       256	/* places written, at most, between two chances for others to run */
+#define KI_ROUND_HELD  1024	/* the same while QEMU's CPUs are held */
+#define KI_GOES_HELD   48	/* in so many goes; in one where nobody is held */
 #define KI_HELD_CYCLES 40000000 /* 10 to 40 ms on QEMU */
 #define KI_PROBE_REACH 4	/* bytes before a place: a kprobe there may become a jump into it */
 
@@ -310,6 +311,25 @@ static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool bre
 	} while (!written);
 }
 
+/* How many of these places, in their order, are written in that many goes: one at least. */
+static u32 places_in(const struct ki_swap *v, u32 n, u32 goes)
+{
+	unsigned long start = 0, end = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		unsigned long a = v[i].addr;
+
+		if (!end || a < start || a > end + KI_STAGE_GAP || a >= start + KI_STAGE_MAX) {
+			if (!goes--)
+				break;
+			start = a;
+		}
+		end = a + 1;
+	}
+	return i;
+}
+
 /*
  * The first byte of every place that is entered: a breakpoint, or what will stand there. The places
  * inside of springboards have a round of their own: they are a part of the jump's distance.
@@ -320,7 +340,8 @@ static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool break
 	u32 i, some;
 
 	for (i = 0; i < n; i += some) {
-		some = min_t(u32, n - i, emulated ? KI_ROUND_HELD : KI_ROUND);
+		some = emulated ? places_in(v + i, min_t(u32, n - i, KI_ROUND_HELD), KI_GOES_HELD)
+				: places_in(v + i, min_t(u32, n - i, KI_ROUND), 1);
 		if (!emulated)
 			write_entries(v + i, some, inside, breakpoint);
 		else if (any_entered(v + i, some, inside))
