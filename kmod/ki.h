@@ -267,6 +267,8 @@ bool ki_unsplice_is_stuck(const struct ki_group *g) __must_hold(&ki_lock);
 
 /* window.c */
 struct ki_win *ki_win_touching(unsigned long start, unsigned long end) __must_hold(&ki_lock);
+/* The same with kprobe_mutex held, without which windows do not come or go. */
+struct ki_win *ki_win_find(unsigned long start, unsigned long end);
 struct ki_win *ki_win_next(struct ki_win *w) __must_hold(&ki_lock);
 struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *copies)
 	__must_hold(&ki_lock);

@@ -76,10 +76,16 @@ static bool entered_inside(const struct ki_win *w)
 	return w->group->n > 1;
 }
 
+static struct ki_win *window_touching(unsigned long start, unsigned long end)
+{
+	lockdep_assert_held(kprobe_lock());
+	return ki_win_find(start, end);
+}
+
 /* Would a kprobe there not be hit each time? */
 static bool hidden(unsigned long addr)
 {
-	struct ki_win *w = ki_win_touching(addr, addr + 1);
+	struct ki_win *w = window_touching(addr, addr + 1);
 
 	if (ki_heap_holds(addr))
 		return true;
@@ -92,7 +98,7 @@ static bool in_spliced_function(unsigned long addr)
 
 	if (!ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
 		return true;
-	return ki_win_touching(addr - off, addr - off + size);
+	return window_touching(addr - off, addr - off + size);
 }
 
 static void before_probe(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,

@@ -38,12 +38,17 @@ static struct ki_win *first_ending_behind(unsigned long start)
 	return best;
 }
 
-struct ki_win *ki_win_touching(unsigned long start, unsigned long end)
+struct ki_win *ki_win_find(unsigned long start, unsigned long end)
 {
 	struct ki_win *w = first_ending_behind(start);
 
-	lockdep_assert_held(&ki_lock);
 	return w && w->addr < end ? w : NULL;
+}
+
+struct ki_win *ki_win_touching(unsigned long start, unsigned long end)
+{
+	lockdep_assert_held(&ki_lock);
+	return ki_win_find(start, end);
 }
 
 struct ki_win *ki_win_next(struct ki_win *w)
