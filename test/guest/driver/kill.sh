@@ -16,7 +16,7 @@ ok "the text is kept, before there is a load" "$prog/restored" /tmp/kill.text
 load=$!
 clean=0 found=0 late=0 longest_text=0 longest_heap=0
 later() { awk -v a="$1" -v b="$2" -v by="$watched" 'BEGIN { exit !(a == "never" || a + 0 > b * by) }'; } # A B: A > B?
-longer() { awk -v a="$1" -v b="$2" 'BEGIN { print a == "never" || a + 0 > b + 0 ? a : b }'; } # A B
+longer() { awk -v a="$1" -v b="$2" 'BEGIN { print (a == "never" || a + 0 > b + 0) ? a : b }'; } # A B
 # end PID: kill it; how long did it take?
 end() {
 	local text heap slow
