@@ -5,12 +5,12 @@
 # functions return, on this processor.
 # What a layout gains in a real processor's time: make bench-native.
 # make bench-analysis: only the time of the analysis; make bench-returns: only the last two. What a counter in a
-# process costs, natively: make bench-process.
+# process costs, natively: make bench-process; beside uprobes: make bench-uprobe.
 
 include bench/peers.mk
 include bench/studies/studies.mk
 
-bench: all bench-peers build/test/mass build/test/threads build/test/loops build/test/cputime test-records test-kcov
+bench: all bench-peers build/test/mass build/test/threads build/test/loops build/test/cputime build/bench/called test-records test-kcov
 	$(Q)bench/run.sh --kernel $(KERNEL) $(if $(JSON),--json $(JSON))
 	$(Q)vm/run --icount --kernel $(KERNEL) --timeout 200 -- build/test/records cost | sed 's/^ok //'
 	$(Q)echo && bench/record.sh --kernel $(KERNEL)
@@ -20,6 +20,7 @@ bench: all bench-peers build/test/mass build/test/threads build/test/loops build
 	$(Q)echo && bench/sampling.sh --kernel $(KERNEL)
 	$(Q)echo && bench/coverage.sh --kernel $(KERNEL)
 	$(Q)echo && bench/d.sh --kernel $(KERNEL)
+	$(Q)echo && bench/uprobe.sh --kernel $(KERNEL)
 	$(Q)echo && $(MAKE) -s bench-analysis
 	$(Q)echo && $(MAKE) -s bench-returns
 	$(Q)echo && $(MAKE) -s bench-process
@@ -33,6 +34,13 @@ bench-analysis: bench-deps kmod
 # What D clauses cost, beside bpftrace and dtrace.
 bench-d: all bench-peers kmod
 	$(Q)bench/d.sh --kernel $(KERNEL)
+
+# What probes in a program cost, beside uprobes.
+bench-uprobe: all build/bench/called kmod
+	$(Q)bench/uprobe.sh --kernel $(KERNEL)
+
+build/bench/called: bench/peers/called.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) -std=gnu11 $(WARN) -O2 -g -no-pie -o $@ $<
 
 bench-deps:
 	$(Q)bench/deps.sh
@@ -71,8 +79,9 @@ bench-native: build/bench/native
 bench-process: build/bench/process
 	$(Q)build/bench/process && bench/process_peers.sh
 
-# What laying code out changes, in a model of a processor. KERNEL=6.1 LOADS='read open mkdir tcp fork'
+# What laying code out changes, in a model of a processor. KERNEL=6.1
+# LOADS='read open mkdir tcp fork nginx sqlite compile'
 bench-fetch: all test-plugins test-progs kmod
 	$(Q)bench/fetch.sh --kernel $(KERNEL) $(LOADS)
 
-.PHONY: bench bench-d bench-native bench-process bench-analysis bench-deps bench-returns bench-fetch
+.PHONY: bench bench-d bench-uprobe bench-native bench-process bench-analysis bench-deps bench-returns bench-fetch
