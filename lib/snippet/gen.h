@@ -128,7 +128,7 @@ static inline void ki_gen_number(struct gen *g, unsigned int reg, uint32_t v)
 	ki_asm_bytes(&g->a, mov, sizeof(mov), false);
 }
 
-/* gen_expr.c */
+/* node/binary.c */
 /* The number of the task or its process as memory, in a register of its own; false: n is another.
  */
 bool ki_gen_task_number(struct gen *g, const struct ki_node *n, struct opnd *o);
@@ -152,16 +152,16 @@ void ki_gen_tsc(struct gen *g, unsigned int dest);
 void ki_gen_clock(struct gen *g, unsigned int dest);
 void ki_gen_user_cpu(struct gen *g, unsigned int dest); /* in a process */
 
-/* gen_extreme.c: `index` is in a register, and in bounds; NULL: none. */
+/* node/extreme.c: `index` is in a register, and in bounds; NULL: none. */
 void ki_gen_extreme(struct gen *g, const struct ki_node *n, const struct rm *m,
 		    const struct opnd *v, const struct opnd *index);
 /* What its call claims, where it is called. */
 uint16_t ki_gen_extreme_fixed(const struct ki_node *n);
 
-/* gen_table.c */
+/* node/table.c */
 void ki_gen_table(struct gen *g, const struct ki_node *n);
 void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest);
-/* gen_string.c */
+/* node/string.c */
 void ki_gen_string_is(struct gen *g, const struct ki_node *n, unsigned int dest);
 void ki_gen_stack(struct gen *g, const struct ki_node *n, unsigned int dest);
 /*
@@ -189,7 +189,7 @@ void ki_gen_run(struct gen *g, struct ki_node *first, const struct ki_node *end)
 /* The last statement that uses one of these locals; NULL. */
 struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint32_t locals);
 
-/* gen_stmt.c: one that contains no others */
+/* node/update.c: one that contains no others */
 /* Is its effect left out now? Then to the label that is returned; all values are evaluated. */
 #define KI_GEN_ALWAYS UINT32_MAX
 uint32_t ki_gen_unless(struct gen *g, const struct ki_node *n);

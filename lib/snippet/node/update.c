@@ -2,7 +2,7 @@
 /*
  * Code of statements. A change of a per-CPU variable is one instruction, so nothing can come
  * between; of a global one, the same with a lock prefix; of a word of the thread, the same as soon
- * as it is known where that is. Minimum and maximum: gen_extreme.c.
+ * as it is known where that is. Minimum and maximum: node/extreme.c.
  */
 #include "snippet/gen.h"
 
