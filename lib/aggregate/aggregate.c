@@ -57,37 +57,12 @@ static uint32_t lay_out(struct ki_aggregate *b)
 
 #define FACT(f) (UINT64_C(1) << KI_FACT_##f)
 
-/* The facts that it asks for; ALL_FACTS: also something else, memory or a register. */
-#define ALL_FACTS UINT64_MAX
-
-static uint64_t facts_of(const struct ki_node *n)
-{
-	uint64_t facts = 0;
-
-	switch (n->kind) {
-	case NODE_CONST:
-		return 0;
-	case NODE_FACT:
-		return UINT64_C(1) << n->op;
-	case NODE_CAST:
-	case NODE_UNARY:
-	case NODE_BINARY:
-	case NODE_COND:
-		break;
-	default:
-		return ALL_FACTS;
-	}
-	for (unsigned int i = 0; i < n->nkids; i++)
-		facts |= facts_of(n->kid[i]);
-	return facts;
-}
-
 /* Is it the same when it ends, or known only then? What is asked for beside a result is of then. */
 static bool is_of_end(const struct ki_node *n)
 {
-	const uint64_t facts = facts_of(n);
+	const uint64_t facts = ki_node_facts(n);
 
-	if (facts == ALL_FACTS)
+	if (facts == KI_FACTS_AND_MORE)
 		return false;
 	return facts & FACT(RETVAL) ? !(facts & ~(FACT(RETVAL) | FACT(TGID) | FACT(PID)))
 				    : !(facts & ~FACT(TGID));

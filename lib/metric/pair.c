@@ -230,23 +230,7 @@ static int begin(const struct ask *a, const struct pair *p, struct ki_snippet *s
 /* Does it ask for nothing that could be otherwise at another call by the same thread? */
 static bool is_steady(const struct ki_node *n)
 {
-	switch (n->kind) {
-	case NODE_CONST:
-		return true;
-	case NODE_FACT:
-		return n->op == KI_FACT_PID || n->op == KI_FACT_TGID;
-	case NODE_CAST:
-	case NODE_UNARY:
-	case NODE_BINARY:
-	case NODE_COND:
-		break;
-	default:
-		return false;
-	}
-	for (unsigned int i = 0; i < n->nkids; i++)
-		if (!is_steady(n->kid[i]))
-			return false;
-	return true;
+	return !(ki_node_facts(n) & ~(UINT64_C(1) << KI_FACT_PID | UINT64_C(1) << KI_FACT_TGID));
 }
 
 /*

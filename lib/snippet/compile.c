@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "snippet/gen.h"
+#include "snippet/node.h"
 
 static const uint8_t save_flags[] = {0x9f, 0x0f, 0x90, 0xc0};
 static const uint8_t add_127[] = {0x04, 0x7f};
@@ -16,7 +16,7 @@ static const uint8_t sahf[] = {0x9e};
 /* Never written: traces may need the frame pointer, and the driver refuses it. */
 #define KEPT (REG_BIT(KI_RSP) | REG_BIT(KI_RBP))
 
-static uint16_t args_of(unsigned int n)
+uint16_t ki_gen_fixed_args(unsigned int n)
 {
 	uint16_t regs = REG_BIT(KI_RAX);
 
@@ -25,58 +25,16 @@ static uint16_t args_of(unsigned int n)
 	return regs;
 }
 
-static uint16_t fixed_of(const struct ki_node *n)
-{
-	switch (n->kind) {
-	case NODE_CALL:
-		return 0x0fc7; /* rax rcx rdx rsi rdi r8-r11 */
-	case NODE_HELPER:
-		return args_of(n->nkids);
-	case NODE_RECORD:
-	case NODE_TABLE:
-	case NODE_TABLE_GET:
-	case NODE_STRING:
-	case NODE_STACK:
-		return args_of(2);
-	case NODE_TEXT:
-		return args_of(4);
-	case NODE_LOAD:
-		return args_of(1);
-	case NODE_PARAM:
-		return n->value < 6 ? 0 : args_of(1);
-	case NODE_FACT:
-		if (n->op == KI_FACT_TSC || n->op == KI_FACT_CLOCK)
-			return REG_BIT(KI_RAX) | REG_BIT(KI_RDX);
-		return ki_fact_helper(n->op) ? args_of(0) : 0;
-	case NODE_UPDATE:
-		return (n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX) &&
-				       n->var.kind != KI_VAR_LOCAL
-			       ? ki_gen_extreme_fixed(n)
-			       : 0;
-	case NODE_BINARY:
-		if (n->op == KI_DIV || n->op == KI_MOD)
-			return args_of(2);
-		return (n->op == KI_SHL || n->op == KI_SHR) && !n->kid[1]->konst ? REG_BIT(KI_RCX)
-										 : 0;
-	default:
-		return 0;
-	}
-}
-
-static bool is_var(const struct ki_node *n)
-{
-	return n->kind == NODE_VAR || n->kind == NODE_UPDATE || n->kind == NODE_LOG2 ||
-	       n->kind == NODE_LINEAR;
-}
-
 /* What a node is by itself; forgets what an earlier compilation has left in it. */
 static void begin_node(struct ki_node *n)
 {
+	const struct ki_node_ops *ops = ki_ops(n);
+
 	n->scope[0] = n->scope[1] = 0;
-	n->fixed = n->konst ? 0 : fixed_of(n);
-	n->calls = n->kind == NODE_CALL;
-	n->words = is_var(n) && n->var.kind == KI_VAR_THREAD;
-	n->locals = is_var(n) && n->var.kind == KI_VAR_LOCAL ? 1u << n->var.first : 0;
+	n->fixed = n->konst || !ops->fixed ? 0 : ops->fixed(n);
+	n->calls = ops->calls;
+	n->words = ops->has_var && n->var.kind == KI_VAR_THREAD;
+	n->locals = ops->has_var && n->var.kind == KI_VAR_LOCAL ? 1u << n->var.first : 0;
 	n->locals |= n->unless ? 1u << (n->unless - 1) : 0;
 }
 

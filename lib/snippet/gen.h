@@ -128,26 +128,48 @@ static inline void ki_gen_number(struct gen *g, unsigned int reg, uint32_t v)
 	ki_asm_bytes(&g->a, mov, sizeof(mov), false);
 }
 
-/* node/binary.c */
-/* The number of the task or its process as memory, in a register of its own; false: n is another.
- */
-bool ki_gen_task_number(struct gen *g, const struct ki_node *n, struct opnd *o);
 void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest);
+void ki_gen_simple(struct gen *g, struct ki_node *n);	    /* a statement */
+void ki_gen_effect(struct gen *g, const struct ki_node *n); /* an expression without its value */
+/*
+ * A value of a record or of a key onto the stack: one word, or those of a string; %rax, %rsi and
+ * %rdi have been saved if somebody needs them, but dest, which is free. Nothing stays claimed.
+ */
+void ki_gen_push_value(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c);
+
+/* gen_index.c */
 /* cmp $, %reg; ja; behind it the caller puts the access. Returns the label to end at. */
 uint32_t ki_gen_bound(struct gen *g, unsigned int index, uint32_t count);
+struct rm ki_gen_at_index(const struct ki_node *n, unsigned int reg);
+/* Of words that threads share: the address of the one whose index is in a register, which changes.
+ */
+struct rm ki_gen_shared_at_index(struct gen *g, const struct ki_node *n, unsigned int reg);
+/* Add one to the bucket whose number is in a register, which changes; or is known now. */
+void ki_gen_count(struct gen *g, const struct ki_node *n, unsigned int bucket);
+void ki_gen_count_konst(struct gen *g, const struct ki_node *n, uint32_t bucket);
+/* Is its effect left out now? Then to the label that is returned; all values are evaluated. */
+#define KI_GEN_ALWAYS UINT32_MAX
+uint32_t ki_gen_unless(struct gen *g, const struct ki_node *n);
+void ki_gen_unless_end(struct gen *g, uint32_t label);
 
-/* gen_cond.c: go to the label if it is true (sense) or false. */
+/* gen_cond.c: go to the label if it is true (sense) or false; or 0 or 1 into dest. */
 void ki_gen_cond(struct gen *g, const struct ki_node *n, bool sense, uint32_t label);
-bool ki_gen_is_compare(const struct ki_node *n);
-unsigned int ki_gen_compare(struct gen *g, const struct ki_node *n); /* a condition code */
+void ki_gen_truth(struct gen *g, const struct ki_node *n, unsigned int dest);
 
 /* gen_call.c */
 void ki_gen_helper(struct gen *g, enum ki_helper h, struct ki_node *const *args, unsigned int n,
 		   unsigned int dest);
-void ki_gen_text(struct gen *g, const struct ki_node *n, unsigned int dest);
-void ki_gen_call(struct gen *g, const struct ki_node *n, unsigned int dest);
-void ki_gen_record(struct gen *g, const struct ki_node *n);
-void ki_gen_stack_param(struct gen *g, unsigned int param, unsigned int dest);
+/* Call it with what is in its registers, and give back what was claimed for them. */
+void ki_gen_finish_helper(struct gen *g, enum ki_helper h, unsigned int dest, struct claims *c);
+void ki_gen_move(struct gen *g, unsigned int dest, unsigned int from);
+/* A result's %rax is free until there is one. */
+void ki_gen_lend(struct gen *g, unsigned int dest);
+void ki_gen_take_back(struct gen *g, unsigned int dest);
+
+/* compile.c: %rax, and the first registers of parameters. */
+uint16_t ki_gen_fixed_args(unsigned int n);
+
+/* node/clock.c */
 void ki_gen_tsc(struct gen *g, unsigned int dest);
 void ki_gen_clock(struct gen *g, unsigned int dest);
 void ki_gen_user_cpu(struct gen *g, unsigned int dest); /* in a process */
@@ -157,18 +179,8 @@ void ki_gen_extreme(struct gen *g, const struct ki_node *n, const struct rm *m,
 		    const struct opnd *v, const struct opnd *index);
 /* What its call claims, where it is called. */
 uint16_t ki_gen_extreme_fixed(const struct ki_node *n);
-
-/* node/table.c */
-void ki_gen_table(struct gen *g, const struct ki_node *n);
-void ki_gen_table_get(struct gen *g, const struct ki_node *n, unsigned int dest);
-/* node/string.c */
-void ki_gen_string_is(struct gen *g, const struct ki_node *n, unsigned int dest);
-void ki_gen_stack(struct gen *g, const struct ki_node *n, unsigned int dest);
-/*
- * A value of a record or of a key onto the stack: one word, or those of a string; %rax, %rsi and
- * %rdi have been saved if somebody needs them, but dest, which is free. Nothing stays claimed.
- */
-void ki_gen_push_value(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c);
+/* node/update.c */
+void ki_gen_store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v);
 
 /* gen_words.c */
 struct rm ki_gen_word(const struct gen *g, const struct ki_var *v); /* in WORDS_HERE */
@@ -181,6 +193,10 @@ bool ki_gen_words_shared(struct gen *g, struct ki_node *first, const struct ki_n
 			 struct ki_node **stop);
 /* If an `if` asks other things before it needs words, generate it; `no`: what comes behind it. */
 bool ki_gen_words_behind(struct gen *g, struct ki_node *n, uint32_t no);
+/* Does every way through it use a word? */
+bool ki_gen_words_always(const struct ki_node *n);
+/* What is evaluated of a condition in any case. */
+const struct ki_node *ki_gen_asked_first(const struct ki_node *n);
 
 /* gen_run.c */
 void ki_gen_stmt(struct gen *g, struct ki_node *n);
@@ -188,13 +204,5 @@ void ki_gen_stmt(struct gen *g, struct ki_node *n);
 void ki_gen_run(struct gen *g, struct ki_node *first, const struct ki_node *end);
 /* The last statement that uses one of these locals; NULL. */
 struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint32_t locals);
-
-/* node/update.c: one that contains no others */
-/* Is its effect left out now? Then to the label that is returned; all values are evaluated. */
-#define KI_GEN_ALWAYS UINT32_MAX
-uint32_t ki_gen_unless(struct gen *g, const struct ki_node *n);
-void ki_gen_unless_end(struct gen *g, uint32_t label);
-void ki_gen_simple(struct gen *g, struct ki_node *n);
-void ki_gen_store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Conditions: comparisons go into branches without becoming numbers.
  */
-#include "snippet/gen.h"
+#include "snippet/node.h"
 
 /* Values of a node lie in what 32 bits hold, signed or unsigned. */
 #define IN_S32 1
@@ -12,22 +12,19 @@ static unsigned int range_of(const struct ki_node *n)
 {
 	uint64_t v;
 
-	while (!n->konst && n->kind == NODE_CAST && ki_types[n->type].size == 8)
-		n = n->kid[0]; /* which has it as 64 bits already */
+	n = ki_node_bare(n, 8); /* which has it as 64 bits already */
 	v = n->value;
 	if (n->konst)
 		return (ki_fits_s32(v) ? IN_S32 : 0) | (v <= UINT32_MAX ? IN_U32 : 0);
-	if ((n->kind == NODE_BINARY && n->op >= KI_EQ) ||
-	    (n->kind == NODE_UNARY && n->op == KI_LNOT))
+	if (ki_ops(n)->is_truth && ki_ops(n)->is_truth(n))
 		return IN_S32 | IN_U32;
 	return (ki_type_covers(KI_I32, n->type) ? IN_S32 : 0) |
 	       (ki_type_covers(KI_U32, n->type) ? IN_U32 : 0);
 }
 
-bool ki_gen_is_compare(const struct ki_node *n)
+static bool is_compare(const struct ki_node *n)
 {
-	return (n->kind == NODE_UNARY && n->op == KI_LNOT) ||
-	       (n->kind == NODE_BINARY && n->op >= KI_EQ && n->op <= KI_GE);
+	return ki_ops(n)->is_compare && ki_ops(n)->is_compare(n);
 }
 
 /* How two operands are compared. */
@@ -65,7 +62,7 @@ static struct compare compare_of(const struct ki_node *n)
 	struct compare c = {.l = n->kid[0], .op = KI_EQ, .size = 8};
 	unsigned int range;
 
-	if (n->kind == NODE_UNARY) {
+	if (n->nkids < 2) {
 		c.size = range_of(c.l) ? 4 : 8;
 		return c;
 	}
@@ -88,9 +85,7 @@ static struct compare compare_of(const struct ki_node *n)
 /* In 32 bits, a cast to 32 bits changes nothing. */
 static const struct ki_node *stripped(const struct ki_node *n, unsigned int size)
 {
-	while (size == 4 && !n->konst && n->kind == NODE_CAST && ki_types[n->type].size >= 4)
-		n = n->kid[0];
-	return n;
+	return size == 4 ? ki_node_bare(n, 4) : n;
 }
 
 static struct opnd operand(struct gen *g, const struct ki_node *n, unsigned int size)
@@ -120,13 +115,20 @@ static void emit(struct gen *g, const struct compare *c, const struct opnd *l, c
 		ki_asm_alu_load(&g->a, ALU_CMP, c->size, l->m.reg, &r->m);
 }
 
-unsigned int ki_gen_compare(struct gen *g, const struct ki_node *n)
+/* Compare with a number of 32 bits what is in memory as such. */
+static bool in_memory(struct gen *g, const struct ki_node *n, struct opnd *o)
+{
+	return !n->konst && ki_ops(n)->memory && ki_ops(n)->memory(g, n, o);
+}
+
+/* Returns a condition code. */
+static unsigned int compare(struct gen *g, const struct ki_node *n)
 {
 	struct compare c = compare_of(n);
 	const struct ki_node *l = stripped(c.l, c.size), *r = c.r ? stripped(c.r, c.size) : NULL;
 	struct opnd lo, ro = {.kind = OPND_IMM};
 
-	if (c.size == 4 && r && r->konst && ki_gen_task_number(g, l, &lo)) {
+	if (c.size == 4 && r && r->konst && in_memory(g, l, &lo)) {
 		ro = operand(g, r, c.size);
 	} else if (r && ki_gen_swaps(l, r)) {
 		ro = operand(g, r, c.size);
@@ -144,26 +146,9 @@ unsigned int ki_gen_compare(struct gen *g, const struct ki_node *n)
 	return condition(&c);
 }
 
-static void both(struct gen *g, const struct ki_node *n, bool sense, uint32_t label)
-{
-	bool is_and = n->op == KI_LAND;
-	uint32_t other;
-
-	/* a false one decides `&&`, a true one `||` */
-	if (sense != is_and) {
-		ki_gen_cond(g, n->kid[0], sense, label);
-		ki_gen_cond(g, n->kid[1], sense, label);
-		return;
-	}
-	other = ki_asm_label(&g->a);
-	ki_gen_cond(g, n->kid[0], !sense, other);
-	ki_gen_cond(g, n->kid[1], sense, label);
-	ki_asm_here(&g->a, other);
-}
-
 void ki_gen_cond(struct gen *g, const struct ki_node *n, bool sense, uint32_t label)
 {
-	struct ki_node zero = {.kind = NODE_UNARY, .op = KI_LNOT, .kid = {NULL}};
+	struct ki_node is_zero = {.kind = n->kind, .nkids = 1};
 	unsigned int cc;
 
 	if (g->failed)
@@ -171,16 +156,30 @@ void ki_gen_cond(struct gen *g, const struct ki_node *n, bool sense, uint32_t la
 	if (n->konst) {
 		if (!n->value == !sense)
 			ki_asm_branch(&g->a, ASM_JMP, label);
-	} else if (n->kind == NODE_BINARY && n->op >= KI_LAND) {
-		both(g, n, sense, label);
-	} else if (n->kind == NODE_UNARY && n->op == KI_LNOT) {
-		ki_gen_cond(g, n->kid[0], !sense, label);
-	} else if (ki_gen_is_compare(n)) {
-		cc = ki_gen_compare(g, n);
-		ki_asm_branch(&g->a, sense ? cc : cc ^ 1, label);
-	} else {
-		zero.kid[0] = (struct ki_node *)(uintptr_t)n;
-		cc = ki_gen_compare(g, &zero);
-		ki_asm_branch(&g->a, sense ? cc ^ 1 : cc, label);
+		return;
 	}
+	if (ki_ops(n)->branch && ki_ops(n)->branch(g, n, sense, label))
+		return;
+	if (is_compare(n)) {
+		cc = compare(g, n);
+	} else {
+		is_zero.kid[0] = (struct ki_node *)(uintptr_t)n;
+		cc = compare(g, &is_zero) ^ 1;
+	}
+	ki_asm_branch(&g->a, sense ? cc : cc ^ 1, label);
+}
+
+void ki_gen_truth(struct gen *g, const struct ki_node *n, unsigned int dest)
+{
+	uint32_t no;
+
+	if (is_compare(n)) {
+		ki_asm_setcc(&g->a, compare(g, n), dest);
+		return;
+	}
+	no = ki_asm_label(&g->a);
+	ki_asm_const(&g->a, dest, 0);
+	ki_gen_cond(g, n, false, no);
+	ki_asm_const(&g->a, dest, 1);
+	ki_asm_here(&g->a, no);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Statements one behind the other, `if`, and where locals live meanwhile.
+ * Statements one behind the other, and where locals live meanwhile.
  *
  * A local is somewhere from the first statement of a list that uses it to the last one: in a
  * register, as long as enough of them are left, else in a word on the stack. If all its uses are in
@@ -8,7 +8,7 @@
  * register is none that these statements claim, so nothing has to save it; but a local that begins
  * as what is left in %rax may stay there as long as nobody else wants it.
  */
-#include "snippet/gen.h"
+#include "snippet/node.h"
 
 /* What a run has given a home to. */
 struct tenants {
@@ -37,9 +37,7 @@ static bool is_used(const struct ki_node *first, const struct ki_node *end, uint
 
 static bool is_first_set(const struct ki_node *n, unsigned int local)
 {
-	return n->kind == NODE_UPDATE && n->op == KI_SET && !n->unless &&
-	       n->var.kind == KI_VAR_LOCAL && n->var.first == local &&
-	       !(n->kid[0]->locals & n->locals);
+	return ki_ops(n)->sets && ki_ops(n)->sets(n, local);
 }
 
 /* Registers that are claimed from here until the local is not needed any more. */
@@ -99,9 +97,7 @@ static bool is_around(struct ki_node *n, const struct ki_node *end, uint32_t bit
 {
 	if (is_used(n->next, end, bit))
 		return true;
-	if (n->kind == NODE_IF)
-		return n->kid[0]->locals & bit;
-	return n->kind != NODE_LIST;
+	return !ki_ops(n)->own_locals || ki_ops(n)->own_locals(n) & bit;
 }
 
 static void begin_locals(struct gen *g, struct ki_node *n, const struct ki_node *end,
@@ -141,49 +137,11 @@ static void end_stack(struct gen *g, const struct tenants *t)
 	g->homed &= ~t->stack;
 }
 
-static void either(struct gen *g, struct ki_node *n)
-{
-	uint16_t inside, then;
-	uint32_t no, out;
-
-	if (n->kid[0]->konst) {
-		if (n->kid[0]->value || n->nkids > 2)
-			ki_gen_scope(g, n->kid[n->kid[0]->value ? 1 : 2]);
-		return;
-	}
-	no = ki_asm_label(&g->a);
-	out = ki_asm_label(&g->a);
-	if (ki_gen_words_behind(g, n, no)) {
-		ki_asm_here(&g->a, no);
-		return;
-	}
-	ki_gen_cond(g, n->kid[0], false, no);
-	inside = g->inside;
-	ki_gen_scope(g, n->kid[1]);
-	if (n->nkids > 2) {
-		then = g->inside;
-		ki_asm_branch(&g->a, ASM_JMP, out);
-		ki_asm_here(&g->a, no);
-		g->inside = inside; /* one of the two runs */
-		ki_gen_scope(g, n->kid[2]);
-		g->inside |= then;
-	} else {
-		ki_asm_here(&g->a, no);
-	}
-	ki_asm_here(&g->a, out);
-}
-
 static void one(struct gen *g, struct ki_node *n)
 {
-	if (n->kind == NODE_LIST) {
-		ki_gen_run(g, n->first, NULL);
-		return;
-	}
-	g->a.line = n->line;
-	if (n->kind == NODE_IF)
-		either(g, n);
-	else
-		ki_gen_simple(g, n);
+	if (n->line) /* a list has none of its own */
+		g->a.line = n->line;
+	ki_gen_simple(g, n);
 }
 
 void ki_gen_run(struct gen *g, struct ki_node *first, const struct ki_node *end)

@@ -18,7 +18,7 @@
  * code would become too long by being there twice, or a register be missed, each use of a word
  * looks for itself.
  */
-#include "snippet/gen.h"
+#include "snippet/node.h"
 
 #define CONJUNCTS 16
 
@@ -83,45 +83,9 @@ struct rm ki_gen_word_look(struct gen *g, const struct ki_var *v, uint32_t none)
 
 /* ---- a thread without words: what is known then ---- */
 
-static bool assumed_binary(const struct ki_node *n, uint64_t *value)
+static bool wordless(const struct ki_node *n, uint64_t *value)
 {
-	const struct ki_node *l = n->kid[0], *r = n->kid[1];
-
-	if (!l->konst)
-		return false;
-	if ((n->op == KI_LAND && !l->value) || (n->op == KI_LOR && l->value)) {
-		*value = n->op == KI_LOR;
-		return true;
-	}
-	*value = ki_arith_binary(n->op, ki_node_is_signed(n), l->value, r->value);
-	return r->konst;
-}
-
-static bool assumed_value(const struct ki_node *n, uint64_t *value)
-{
-	const struct ki_node *k = n->kid[0];
-
-	switch (n->kind) {
-	case NODE_VAR:
-		*value = 0;
-		return n->var.kind == KI_VAR_THREAD;
-	case NODE_CAST:
-		*value = ki_type_extend(n->type, k->value);
-		return k->konst;
-	case NODE_UNARY:
-		*value = ki_arith_unary(n->op, k->value);
-		return k->konst;
-	case NODE_BINARY:
-		return assumed_binary(n, value);
-	case NODE_COND:
-		if (!k->konst)
-			return false;
-		k = n->kid[k->value ? 1 : 2];
-		*value = k->value;
-		return k->konst;
-	default:
-		return false;
-	}
+	return ki_ops(n)->wordless && ki_ops(n)->wordless(n, value);
 }
 
 static void assume(struct ki_node *n, bool begin)
@@ -136,7 +100,7 @@ static void assume(struct ki_node *n, bool begin)
 		assume(k, begin);
 	if (!begin && n->assumed) {
 		n->konst = n->assumed = false;
-	} else if (begin && assumed_value(n, &value)) {
+	} else if (begin && wordless(n, &value)) {
 		n->konst = n->assumed = true;
 		n->value = value;
 	}
@@ -224,29 +188,20 @@ static void share(struct gen *g, const struct work *w)
 	g->words = WORDS_UNKNOWN;
 }
 
-/* What is evaluated of a condition in any case. */
-static const struct ki_node *asked_first(const struct ki_node *n)
+const struct ki_node *ki_gen_asked_first(const struct ki_node *n)
 {
-	for (;; n = n->kid[0])
-		if (!(n->kind == NODE_BINARY && n->op >= KI_LAND) &&
-		    !(n->kind == NODE_UNARY && n->op == KI_LNOT))
-			return n;
+	const struct ki_node *part = n;
+
+	while (part) {
+		n = part;
+		part = ki_ops(n)->asked_first ? ki_ops(n)->asked_first(n) : NULL;
+	}
+	return n;
 }
 
-/* Does every way through it use a word? */
-static bool always(const struct ki_node *n)
+bool ki_gen_words_always(const struct ki_node *n)
 {
-	if (!n->words)
-		return false;
-	if (n->kind == NODE_LIST) {
-		for (const struct ki_node *k = n->first; k; k = k->next)
-			if (always(k))
-				return true;
-		return false;
-	}
-	if (n->kind != NODE_IF || asked_first(n->kid[0])->words)
-		return true;
-	return n->nkids > 2 && always(n->kid[1]) && always(n->kid[2]);
+	return n->words && (!ki_ops(n)->always_words || ki_ops(n)->always_words(n));
 }
 
 /* What begins to use a local ends to do so, too. false: a function is called meanwhile. */
@@ -285,7 +240,7 @@ static bool is_worth_it(const struct ki_node *first, const struct ki_node *stop)
 {
 	if (first->next != stop)
 		return true;
-	return first->kind != NODE_LIST && (first->words > 1 || first->kind == NODE_IF);
+	return !ki_ops(first)->chains && (first->words > 1 || ki_ops(first)->lines);
 }
 
 /* Do statements that share one look begin with this one? They end before *stop. */
@@ -297,17 +252,18 @@ static bool shares(const struct gen *g, struct ki_node *first, const struct ki_n
 	if (g->words != WORDS_UNKNOWN || g->frugal || !first->words)
 		return false;
 	for (const struct ki_node *k = first; k != end; k = k->next)
-		any |= always(k);
+		any |= ki_gen_words_always(k);
 	*stop = behind_last_word(first, end);
 	if (any && extend(g, first, stop, end))
 		return is_worth_it(first, *stop);
 	*stop = first->next;
-	return always(first) && extend(g, first, stop, end) && is_worth_it(first, *stop);
+	return ki_gen_words_always(first) && extend(g, first, stop, end) &&
+	       is_worth_it(first, *stop);
 }
 
 static uint32_t line_of(const struct ki_node *n)
 {
-	while (n->kind == NODE_LIST && n->first)
+	while (n->first)
 		n = n->first;
 	return n->line;
 }
@@ -329,7 +285,7 @@ static unsigned int conjuncts(struct ki_node *n, struct ki_node **v, unsigned in
 {
 	unsigned int k;
 
-	if (n->konst || n->kind != NODE_BINARY || n->op != KI_LAND) {
+	if (n->konst || !ki_node_is_and(n)) {
 		if (max)
 			v[0] = n;
 		return 1;

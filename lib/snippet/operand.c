@@ -2,7 +2,7 @@
 /*
  * Operands: what can stand in an instruction as it is, and what must be evaluated first.
  */
-#include "snippet/gen.h"
+#include "snippet/node.h"
 
 bool ki_fits_s32(uint64_t v)
 {
@@ -11,13 +11,7 @@ bool ki_fits_s32(uint64_t v)
 
 int ki_gen_place_reg(const struct ki_node *n)
 {
-	if (n->kind == NODE_REG)
-		return n->op == KI_RSP ? -1 : n->op;
-	if (n->kind == NODE_PARAM && n->value < 6)
-		return ki_param_regs[n->value];
-	if (n->kind == NODE_FACT && n->op == KI_FACT_RETVAL)
-		return KI_RAX;
-	return -1;
+	return ki_ops(n)->place_reg ? ki_ops(n)->place_reg(n) : -1;
 }
 
 int ki_gen_local_reg(const struct gen *g, const struct ki_var *v)
@@ -46,59 +40,22 @@ struct rm ki_gen_var(const struct gen *g, const struct ki_var *v, uint64_t index
 	return (struct rm){.mode = RM_GS, .fix = KI_FIX_PERCPU, .target = v->first + index};
 }
 
-/* A variable of 64 bits at a place known now. */
-static bool is_plain_var(const struct gen *g, const struct ki_node *n)
-{
-	if (n->kind != NODE_VAR || ki_types[n->type].size != 8 ||
-	    (n->var.kind == KI_VAR_THREAD && g->words != WORDS_HERE))
-		return false;
-	return !n->nkids || (n->kid[0]->konst && n->kid[0]->value < n->var.count);
-}
-
 bool ki_gen_leaf(const struct gen *g, const struct ki_node *n, struct opnd *o)
 {
 	int reg = ki_gen_place_reg(n);
 
-	if (n->kind == NODE_HELD)
-		reg = (int)g->held;
-	else if (n->kind == NODE_VAR && ki_gen_local_reg(g, &n->var) >= 0)
-		reg = ki_gen_local_reg(g, &n->var);
-	else if (reg >= 0 && !ki_gen_intact(g, (unsigned int)reg)) {
-		*o = (struct opnd){.kind = OPND_MEM, .m = ki_gen_slot(g, (unsigned int)reg)};
-		return true;
-	}
-	if (reg >= 0) {
+	if (reg < 0)
+		return ki_ops(n)->leaf && ki_ops(n)->leaf(g, n, o);
+	if (ki_gen_intact(g, (unsigned int)reg))
 		*o = (struct opnd){.kind = OPND_REG, .m = rm_reg((unsigned int)reg)};
-		return true;
-	}
-	if (!is_plain_var(g, n))
-		return false;
-	*o = (struct opnd){.kind = OPND_MEM,
-			   .m = ki_gen_var(g, &n->var, n->nkids ? n->kid[0]->value : 0)};
+	else
+		*o = (struct opnd){.kind = OPND_MEM, .m = ki_gen_slot(g, (unsigned int)reg)};
 	return true;
 }
 
 bool ki_gen_comes_in_rax(const struct ki_node *n)
 {
-	switch (n->kind) {
-	case NODE_LOAD:
-	case NODE_HELPER:
-	case NODE_CALL:
-	case NODE_TABLE_GET:
-	case NODE_STACK:
-	case NODE_TEXT:
-		return true;
-	case NODE_FACT:
-		return n->op == KI_FACT_TSC || n->op == KI_FACT_CLOCK || ki_fact_helper(n->op);
-	case NODE_BINARY:
-		return n->op == KI_DIV || n->op == KI_MOD ||
-		       (!n->konst && ki_gen_comes_in_rax(n->kid[0]));
-	case NODE_UNARY:
-	case NODE_CAST:
-		return ki_gen_comes_in_rax(n->kid[0]);
-	default:
-		return false;
-	}
+	return ki_ops(n)->in_rax && ki_ops(n)->in_rax(n);
 }
 
 static struct opnd evaluated(struct gen *g, const struct ki_node *n)
@@ -139,4 +96,36 @@ void ki_gen_drop(struct gen *g, const struct opnd *o)
 bool ki_gen_swaps(const struct ki_node *l, const struct ki_node *r)
 {
 	return r->need > l->need && !l->effects && !r->effects;
+}
+
+void ki_gen_push_value(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c)
+{
+	struct opnd o;
+
+	if (n->width) {
+		ki_ops(n)->push(g, n, dest, c);
+		return;
+	}
+	o = ki_gen_reg_operand(g, n);
+	ki_gen_push(g, o.m.reg);
+	ki_gen_drop(g, &o);
+}
+
+void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest)
+{
+	struct opnd o;
+
+	if (g->failed)
+		return;
+	if (n->konst)
+		ki_asm_const(&g->a, dest, n->value);
+	else if (ki_gen_leaf(g, n, &o))
+		ki_asm_mov(&g->a, 8, dest, &o.m);
+	else
+		ki_ops(n)->value(g, n, dest);
+}
+
+void ki_gen_simple(struct gen *g, struct ki_node *n)
+{
+	ki_ops(n)->act(g, n);
 }

@@ -67,33 +67,6 @@ static struct ki_node *and_with(struct ki_snippet *s, struct ki_node *x, uint64_
 	return ki_expr_binary(s, KI_AND, x, number(s, mask));
 }
 
-/* The clock once more, for another place. */
-static struct ki_node *again(struct ki_snippet *s, const struct ki_node *n)
-{
-	struct ki_node *l;
-
-	if (!n || s->err.code)
-		return NULL;
-	switch (n->kind) {
-	case NODE_CONST:
-		return ki_expr_const(s, n->type, n->value);
-	case NODE_FACT:
-		return ki_expr_fact(s, n->op);
-	case NODE_CAST:
-		return ki_expr_cast(s, n->type, again(s, n->kid[0]));
-	case NODE_BINARY:
-		l = again(s, n->kid[0]);
-		return ki_expr_binary(s, n->op, l, again(s, n->kid[1]));
-	case NODE_HELPER:
-		l = again(s, n->kid[0]);
-		if (n->op == KI_HELPER_EVENT)
-			return ki_expr_helper(s, KI_HELPER_EVENT, &l, 1);
-		/* fallthrough */
-	default:
-		return ki_tree_fail(s, -EINVAL, "a timer's clock is a fact, or arithmetic with it");
-	}
-}
-
 static bool is_wide(const struct ki_var *v, enum ki_var_kind kind)
 {
 	return v && v->kind == kind && v->type < KI_TYPES && ki_types[v->type].size == 8;
@@ -176,7 +149,7 @@ struct ki_node *ki_timer_stop(struct ki_snippet *s, const struct ki_timer_end *e
 			ki_tree_fail(s, -EINVAL, "a timer leaves what has passed in a local");
 		return NULL;
 	}
-	inner = leave(s, &w, end->narrow ? NULL : again(s, end->clock), end->elapsed);
+	inner = leave(s, &w, end->narrow ? NULL : ki_node_again(s, end->clock), end->elapsed);
 	list = ki_stmt_append(
 		s, NULL,
 		set(s, end->elapsed, ki_expr_binary(s, KI_SUB, end->clock, ki_expr_var(s, &w))));

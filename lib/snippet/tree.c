@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snippet/tree.h"
+#include "snippet/node.h"
 
 #define BLOCK 16384
 
@@ -99,12 +99,6 @@ const char *ki_tree_string(struct ki_snippet *s, const char *text)
 	return copy;
 }
 
-static bool takes_strings(uint8_t kind)
-{
-	return kind == NODE_RECORD || kind == NODE_STRING_IS || kind == NODE_TABLE ||
-	       kind == NODE_TABLE_GET;
-}
-
 static const char *misuse(const struct ki_node *parent, const struct ki_node *kid, bool statement)
 {
 	if (!kid)
@@ -113,9 +107,9 @@ static const char *misuse(const struct ki_node *parent, const struct ki_node *ki
 		return "a child is of another snippet";
 	if (kid->used)
 		return "a child is used twice";
-	if (kid->width && !takes_strings(parent->kind))
+	if (kid->width && ki_ops(parent)->takes == TAKES_NUMBERS)
 		return "a string where a number must be";
-	if (!kid->width && parent->kind == NODE_STRING_IS)
+	if (!kid->width && ki_ops(parent)->takes == TAKES_STRINGS)
 		return "a number where a string must be";
 	if (ki_node_is_statement(kid) != statement)
 		return statement ? "an expression where a statement must be"
@@ -148,7 +142,7 @@ bool ki_tree_adopt(struct ki_node *parent, unsigned int i, struct ki_node *kid, 
 	parent->effects |= kid->effects;
 	if (parent->depth <= kid->depth)
 		parent->depth = kid->depth + 1;
-	if (parent->kind == NODE_LIST)
+	if (ki_ops(parent)->chains)
 		return true;
 	parent->kid[i] = kid;
 	if (parent->nkids <= i)

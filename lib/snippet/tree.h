@@ -11,36 +11,9 @@
 #define TREE_NODES 65536 /* of one snippet */
 
 enum node_kind {
-	/* expressions */
-	NODE_CONST,
-	NODE_VAR, /* kid 0: the index, or none */
-	NODE_FACT,
-	NODE_REG,
-	NODE_PARAM,
-	NODE_LOAD,
-	NODE_CAST,
-	NODE_UNARY,
-	NODE_BINARY,
-	NODE_COND,
-	NODE_HELPER,
-	NODE_CALL,
-	NODE_TABLE_GET, /* kids: the key; `what` */
-	NODE_STRING,	/* kid 0: its address; width; op: of the process? */
-	NODE_STRING_IS, /* kid 0: the string; name: the text; op: only how it begins? */
-	NODE_STACK,	/* value: KI_STACK; op: the helper */
-	NODE_TEXT,	/* kids: arguments; what: KI_TEXT */
-	NODE_BEHIND,	/* kids: a statement that contains no others, the value */
-	NODE_HELD,	/* what the statement around it has evaluated: only in what builders make */
-	/* statements */
-	NODE_LIST,   /* kids: first, next ... */
-	NODE_IF,     /* kids: condition, then, else */
-	NODE_UPDATE, /* kids: value, index or none */
-	NODE_EVAL,
-	NODE_LOG2,   /* kid 0: value */
-	NODE_LINEAR, /* kid 0: value; lowered: the bucket's number, of NODE_HELD */
-	NODE_RECORD, /* kids: values; value: the id; ring */
-	NODE_TABLE, /* kids: the key, the value if it has one; `what`; lowered as of LINEAR, or none
-		     */
+#define KI_NODE(tag, ops, what) NODE_##tag,
+#include "snippet/nodes.def"
+#undef KI_NODE
 	NODE_KINDS
 };
 
@@ -127,10 +100,15 @@ struct ki_node *ki_tree_lower_linear(struct ki_node *n, const struct ki_linear *
 /* A copy of a string that lives with the snippet; NULL and the failure is noted. */
 const char *ki_tree_string(struct ki_snippet *s, const char *text);
 
-static inline bool ki_node_is_statement(const struct ki_node *n)
-{
-	return n->kind >= NODE_LIST;
-}
+bool ki_node_is_statement(const struct ki_node *n);
+
+/* The facts that a value depends on, a bit for each; KI_FACTS_AND_MORE: also on something else,
+   memory or a register. */
+#define KI_FACTS_AND_MORE UINT64_MAX
+uint64_t ki_node_facts(const struct ki_node *n);
+
+/* A timer's clock once more, for another place. */
+struct ki_node *ki_node_again(struct ki_snippet *s, const struct ki_node *n);
 
 static inline bool ki_var_is_vector(const struct ki_var *v)
 {

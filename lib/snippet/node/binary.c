@@ -1,164 +1,94 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Code of expressions: each into the register that is asked for, which the caller has taken. It may
- * be used on the way; all others that are taken are as they were.
+ * Operators with two operands.
  */
-#include "snippet/gen.h"
+#include <errno.h>
 
-static void copy(struct gen *g, unsigned int dest, const struct opnd *o)
-{
-	ki_asm_mov(&g->a, 8, dest, &o->m);
-}
+#include "snippet/node.h"
 
-uint32_t ki_gen_bound(struct gen *g, unsigned int index, uint32_t count)
-{
-	uint32_t out = ki_asm_label(&g->a);
-	struct rm m = rm_reg(index);
-
-	ki_asm_alu_imm(&g->a, ALU_CMP, 8, &m, (int32_t)(count - 1), false);
-	ki_asm_branch(&g->a, CC_A, out);
-	return out;
-}
-
-static void indexed(struct gen *g, const struct ki_node *n, unsigned int dest)
-{
-	struct opnd i = ki_gen_reg_operand(g, n->kid[0]);
-	struct rm m = {
-		.mode = RM_GS_AT, .reg = i.m.reg, .fix = KI_FIX_PERCPU, .target = n->var.first};
-	uint32_t out;
-
-	ki_asm_const(&g->a, dest, 0);
-	out = ki_gen_bound(g, i.m.reg, n->var.count);
-	ki_asm_mov(&g->a, 8, dest, &m);
-	ki_asm_here(&g->a, out);
-	ki_gen_drop(g, &i);
-}
-
-static void variable(struct gen *g, const struct ki_node *n, unsigned int dest)
-{
-	struct rm m;
-
-	if (n->nkids && !n->kid[0]->konst) {
-		indexed(g, n, dest);
-	} else if (n->nkids && n->kid[0]->value >= n->var.count) {
-		ki_asm_const(&g->a, dest, 0);
-	} else if (n->var.kind == KI_VAR_THREAD && g->words != WORDS_HERE) {
-		ki_gen_word_read(g, &n->var, dest);
-	} else {
-		m = ki_gen_var(g, &n->var, n->nkids ? n->kid[0]->value : 0);
-		ki_asm_extend(&g->a, n->type, dest, &m);
-	}
-}
-
-/* A field of the current task. That with base %r12 would have another form: not in %r12. */
-static void task_field(struct gen *g, unsigned int size, uint64_t field, unsigned int dest)
-{
-	unsigned int reg = dest == KI_R12 ? ki_gen_alloc(g, REG_BIT(KI_R12)) : dest;
-	const struct rm task = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};
-	const struct rm m = {
-		.mode = RM_FIELD, .reg = (uint8_t)reg, .fix = KI_FIX_FIELD, .target = field};
-
-	ki_asm_mov(&g->a, 8, reg, &task);
-	ki_asm_mov(&g->a, size, reg, &m);
-	if (reg == dest)
-		return;
-	ki_asm_mov(&g->a, 8, dest, &(struct rm){.mode = RM_REG, .reg = (uint8_t)reg});
-	ki_gen_release(g, reg);
-}
-
-/* Facts that are fields of the task. */
+/* How an operator is written, and how strongly it binds, as in C. */
 static const struct {
-	uint8_t size;
-	uint64_t field;
-} fields[KI_FACTS] = {
-	[KI_FACT_PID] = {4, KI_FIELD_PID},	 [KI_FACT_TGID] = {4, KI_FIELD_TGID},
-	[KI_FACT_COMM0] = {8, KI_FIELD_COMM},	 [KI_FACT_COMM1] = {8, KI_FIELD_COMM | 8ull << 32},
-	[KI_FACT_MINFLT] = {8, KI_FIELD_MINFLT}, [KI_FACT_MAJFLT] = {8, KI_FIELD_MAJFLT},
-	[KI_FACT_NVCSW] = {8, KI_FIELD_NVCSW},	 [KI_FACT_NIVCSW] = {8, KI_FIELD_NIVCSW},
+	const char *text;
+	uint8_t binds;
+} binaries[KI_BINARIES] = {
+	[KI_ADD] = {"+", 10},  [KI_SUB] = {"-", 10}, [KI_MUL] = {"*", 11}, [KI_DIV] = {"/", 11},
+	[KI_MOD] = {"%", 11},  [KI_AND] = {"&", 6},  [KI_OR] = {"|", 4},   [KI_XOR] = {"^", 5},
+	[KI_SHL] = {"<<", 9},  [KI_SHR] = {">>", 9}, [KI_EQ] = {"==", 7},  [KI_NE] = {"!=", 7},
+	[KI_LT] = {"<", 8},    [KI_LE] = {"<=", 8},  [KI_GT] = {">", 8},   [KI_GE] = {">=", 8},
+	[KI_LAND] = {"&&", 3}, [KI_LOR] = {"||", 2},
 };
 
-bool ki_gen_task_number(struct gen *g, const struct ki_node *n, struct opnd *o)
+struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct ki_node *l,
+			       struct ki_node *r)
 {
-	const struct rm task = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};
+	struct ki_node *n = ki_tree_node(s, NODE_BINARY);
 
-	if (n->konst || n->kind != NODE_FACT || fields[n->op].size != 4)
+	if (!n)
+		return NULL;
+	if ((unsigned int)op >= KI_BINARIES)
+		return ki_tree_fail(s, -EINVAL, "no such operator: %u", op);
+	n->op = op;
+	if (!ki_tree_adopt(n, 0, l, false) || !ki_tree_adopt(n, 1, r, false))
+		return NULL;
+	n->type = op >= KI_EQ ? KI_I64 : ki_type_common(l->type, r->type);
+	if (l->konst && r->konst)
+		ki_node_set_konst(n, ki_arith_binary(op, ki_node_is_signed(n), l->value, r->value));
+	return n;
+}
+
+static struct ki_node *again(struct ki_snippet *s, const struct ki_node *n)
+{
+	struct ki_node *l = ki_node_again(s, n->kid[0]);
+
+	return ki_expr_binary(s, n->op, l, ki_node_again(s, n->kid[1]));
+}
+
+bool ki_node_is_and(const struct ki_node *n)
+{
+	return n->kind == NODE_BINARY && n->op == KI_LAND;
+}
+
+static bool is_division(const struct ki_node *n)
+{
+	return n->op == KI_DIV || n->op == KI_MOD;
+}
+
+static const char *foreign(const struct ki_node *n)
+{
+	const struct ki_node *r = n->kid[1];
+	const bool power = r->konst && r->value && !(r->value & (r->value - 1));
+
+	if (!is_division(n) || n->konst ||
+	    (power && !ki_node_is_signed(n) && r->value <= INT32_MAX))
+		return NULL;
+	return "a division, but of unsigned numbers by powers of two";
+}
+
+static uint16_t fixed(const struct ki_node *n)
+{
+	if (is_division(n))
+		return ki_gen_fixed_args(2);
+	return (n->op == KI_SHL || n->op == KI_SHR) && !n->kid[1]->konst ? REG_BIT(KI_RCX) : 0;
+}
+
+static bool in_rax(const struct ki_node *n)
+{
+	return is_division(n) || (!n->konst && ki_gen_comes_in_rax(n->kid[0]));
+}
+
+static bool wordless(const struct ki_node *n, uint64_t *value)
+{
+	const struct ki_node *l = n->kid[0], *r = n->kid[1];
+
+	if (!l->konst)
 		return false;
-	*o = (struct opnd){.kind = OPND_MEM, .own = true};
-	o->m.mode = RM_FIELD;
-	o->m.reg = (uint8_t)ki_gen_alloc(g, REG_BIT(KI_R12)); /* that would have another form */
-	o->m.fix = KI_FIX_FIELD;
-	o->m.target = fields[n->op].field;
-	ki_asm_mov(&g->a, 8, o->m.reg, &task);
-	return true;
-}
-
-static void fact(struct gen *g, const struct ki_node *n, unsigned int dest)
-{
-	struct rm self = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_TASK};
-
-	switch (n->op) {
-	case KI_FACT_TSC:
-		ki_gen_tsc(g, dest);
-		break;
-	case KI_FACT_CLOCK:
-		ki_gen_clock(g, dest);
-		break;
-	case KI_FACT_NANOTIME:
-	case KI_FACT_UID:
-	case KI_FACT_CGROUP:
-		ki_gen_helper(g, ki_fact_helper(n->op), NULL, 0, dest);
-		break;
-	case KI_FACT_CPU:
-		if (g->site->user) {
-			ki_gen_user_cpu(g, dest);
-			break;
-		}
-		self.target = KI_SELF_CPU;
-		ki_asm_mov(&g->a, 4, dest, &self);
-		break;
-	case KI_FACT_TASK:
-		ki_asm_mov(&g->a, 8, dest, &self);
-		break;
-	case KI_FACT_ADDR:
-		ki_asm_const(&g->a, dest, g->site->addr);
-		break;
-	case KI_FACT_PLACE:
-		ki_asm_const(&g->a, dest, g->site->place);
-		break;
-	default:
-		task_field(g, fields[n->op].size, fields[n->op].field, dest);
+	if ((n->op == KI_LAND && !l->value) || (n->op == KI_LOR && l->value)) {
+		*value = n->op == KI_LOR;
+		return true;
 	}
+	*value = ki_arith_binary(n->op, ki_node_is_signed(n), l->value, r->value);
+	return r->konst;
 }
-
-static void cast(struct gen *g, const struct ki_node *n, unsigned int dest)
-{
-	struct opnd o;
-	struct rm m = rm_reg(dest);
-
-	if (ki_type_covers(n->type, n->kid[0]->type)) {
-		ki_gen_expr(g, n->kid[0], dest);
-	} else if (ki_gen_leaf(g, n->kid[0], &o)) {
-		ki_asm_extend(&g->a, n->type, dest, &o.m);
-	} else {
-		ki_gen_expr(g, n->kid[0], dest);
-		ki_asm_extend(&g->a, n->type, dest, &m);
-	}
-}
-
-static void load(struct gen *g, const struct ki_node *n, unsigned int dest)
-{
-	static const uint8_t helpers[9] = {[1] = KI_HELPER_LOAD8,
-					   [2] = KI_HELPER_LOAD16,
-					   [4] = KI_HELPER_LOAD32,
-					   [8] = KI_HELPER_LOAD64};
-	struct rm m = rm_reg(dest);
-
-	ki_gen_helper(g, helpers[ki_types[n->type].size], n->kid, 1, dest);
-	if (ki_types[n->type].sign)
-		ki_asm_extend(&g->a, n->type, dest, &m);
-}
-
-/* ---- operators ---- */
 
 /* dest op= r, for what has a memory form. */
 static void alu_with(struct gen *g, enum alu op, unsigned int dest, const struct opnd *r)
@@ -276,23 +206,7 @@ static void shift(struct gen *g, const struct ki_node *n, unsigned int dest)
 	}
 }
 
-/* 0 or 1. */
-static void truth(struct gen *g, const struct ki_node *n, unsigned int dest)
-{
-	uint32_t no;
-
-	if (ki_gen_is_compare(n)) {
-		ki_asm_setcc(&g->a, ki_gen_compare(g, n), dest);
-		return;
-	}
-	no = ki_asm_label(&g->a);
-	ki_asm_const(&g->a, dest, 0);
-	ki_gen_cond(g, n, false, no);
-	ki_asm_const(&g->a, dest, 1);
-	ki_asm_here(&g->a, no);
-}
-
-static void binary(struct gen *g, const struct ki_node *n, unsigned int dest)
+static void value(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
 	static const uint8_t alus[KI_BINARIES] = {[KI_ADD] = ALU_ADD,
 						  [KI_SUB] = ALU_SUB,
@@ -314,72 +228,88 @@ static void binary(struct gen *g, const struct ki_node *n, unsigned int dest)
 		break;
 	default:
 		if (n->op >= KI_EQ)
-			truth(g, n, dest);
+			ki_gen_truth(g, n, dest);
 		else
 			alu(g, alus[n->op], n->kid[0], n->kid[1], dest);
 	}
 }
 
-static void conditional(struct gen *g, const struct ki_node *n, unsigned int dest)
+static bool is_truth(const struct ki_node *n)
 {
-	uint32_t no = ki_asm_label(&g->a), end = ki_asm_label(&g->a);
-
-	ki_gen_cond(g, n->kid[0], false, no);
-	ki_gen_expr(g, n->kid[1], dest);
-	ki_asm_branch(&g->a, ASM_JMP, end);
-	ki_asm_here(&g->a, no);
-	ki_gen_expr(g, n->kid[2], dest);
-	ki_asm_here(&g->a, end);
+	return n->op >= KI_EQ;
 }
 
-static void unary(struct gen *g, const struct ki_node *n, unsigned int dest)
+static bool is_compare(const struct ki_node *n)
 {
-	if (n->op == KI_LNOT) {
-		truth(g, n, dest);
+	return n->op >= KI_EQ && n->op <= KI_GE;
+}
+
+static void both(struct gen *g, const struct ki_node *n, bool sense, uint32_t label)
+{
+	bool is_and = n->op == KI_LAND;
+	uint32_t other;
+
+	/* a false one decides `&&`, a true one `||` */
+	if (sense != is_and) {
+		ki_gen_cond(g, n->kid[0], sense, label);
+		ki_gen_cond(g, n->kid[1], sense, label);
 		return;
 	}
-	ki_gen_expr(g, n->kid[0], dest);
-	ki_asm_unary(&g->a, n->op == KI_NEG ? 3 : 2, dest);
+	other = ki_asm_label(&g->a);
+	ki_gen_cond(g, n->kid[0], !sense, other);
+	ki_gen_cond(g, n->kid[1], sense, label);
+	ki_asm_here(&g->a, other);
 }
 
-static void behind(struct gen *g, const struct ki_node *n, unsigned int dest)
+static bool branch(struct gen *g, const struct ki_node *n, bool sense, uint32_t label)
 {
-	ki_gen_simple(g, n->kid[0]);
-	ki_gen_expr(g, n->kid[1], dest);
+	if (n->op < KI_LAND)
+		return false;
+	both(g, n, sense, label);
+	return true;
 }
 
-void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest)
+static const struct ki_node *asked_first(const struct ki_node *n)
 {
-	static void (*const each[NODE_KINDS])(struct gen *, const struct ki_node *,
-					      unsigned int) = {
-		[NODE_VAR] = variable,
-		[NODE_FACT] = fact,
-		[NODE_LOAD] = load,
-		[NODE_CAST] = cast,
-		[NODE_UNARY] = unary,
-		[NODE_BINARY] = binary,
-		[NODE_CALL] = ki_gen_call,
-		[NODE_COND] = conditional,
-		[NODE_TABLE_GET] = ki_gen_table_get,
-		[NODE_STRING_IS] = ki_gen_string_is,
-		[NODE_STACK] = ki_gen_stack,
-		[NODE_TEXT] = ki_gen_text,
-		[NODE_BEHIND] = behind,
-	};
-	struct opnd o;
-
-	if (g->failed)
-		return;
-	if (n->konst)
-		ki_asm_const(&g->a, dest, n->value);
-	else if (ki_gen_leaf(g, n, &o))
-		copy(g, dest, &o);
-	else if (n->kind == NODE_REG)
-		ki_asm_lea_stack(&g->a, dest, 8 * (int32_t)g->depth);
-	else if (n->kind == NODE_PARAM)
-		ki_gen_stack_param(g, (unsigned int)n->value, dest);
-	else if (n->kind == NODE_HELPER)
-		ki_gen_helper(g, n->op, n->kid, n->nkids, dest);
-	else
-		each[n->kind](g, n, dest);
+	return n->op >= KI_LAND ? n->kid[0] : NULL;
 }
+
+static uint64_t run(const struct run *r, const struct ki_node *n)
+{
+	uint64_t l = ki_run_node(r, n->kid[0]);
+
+	if (n->op == KI_LAND && !l)
+		return 0;
+	if (n->op == KI_LOR && l)
+		return 1;
+	return ki_arith_binary(n->op, ki_node_is_signed(n), l, ki_run_node(r, n->kid[1]));
+}
+
+static void write(FILE *f, const struct ki_node *n, unsigned int outside)
+{
+	unsigned int binds = binaries[n->op].binds;
+
+	if (binds <= outside)
+		fputc('(', f);
+	ki_format_expr(f, n->kid[0], binds - 1);
+	fprintf(f, " %s ", binaries[n->op].text);
+	ki_format_expr(f, n->kid[1], binds);
+	if (binds <= outside)
+		fputc(')', f);
+}
+
+const struct ki_node_ops ki_node_binary = {
+	.again = again,
+	.facts = ki_node_kids_facts,
+	.foreign_of = foreign,
+	.fixed = fixed,
+	.in_rax = in_rax,
+	.wordless = wordless,
+	.value = value,
+	.is_truth = is_truth,
+	.is_compare = is_compare,
+	.branch = branch,
+	.asked_first = asked_first,
+	.run = run,
+	.write = write,
+};

@@ -4,7 +4,7 @@
  * compares again, so that nobody's update is lost. That is rare, so it is paid for there: registers
  * that somebody needs are pushed behind the comparison, not where the scope begins.
  */
-#include "snippet/gen.h"
+#include "snippet/node.h"
 
 /* The condition under which the old value stays, of `cmp new, old`. */
 static unsigned int stays(const struct ki_node *n)

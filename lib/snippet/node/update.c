@@ -1,10 +1,61 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Code of statements. A change of a per-CPU variable is one instruction, so nothing can come
+ * Changes of variables. A change of a per-CPU variable is one instruction, so nothing can come
  * between; of a global one, the same with a lock prefix; of a word of the thread, the same as soon
- * as it is known where that is. Minimum and maximum: node/extreme.c.
+ * as it is known where that is. Minimum and maximum: extreme.c.
  */
-#include "snippet/gen.h"
+#include <errno.h>
+#include <string.h>
+
+#include "snippet/node.h"
+
+struct ki_node *ki_stmt_update(struct ki_snippet *s, enum ki_update op, const struct ki_var *v,
+			       struct ki_node *index, struct ki_node *value)
+{
+	struct ki_node *n = ki_tree_node(s, NODE_UPDATE);
+
+	if (!n)
+		return NULL;
+	if ((unsigned int)op >= KI_UPDATES)
+		return ki_tree_fail(s, -EINVAL, "no such update: %u", op);
+	if (!ki_tree_var(n, v, index != NULL))
+		return NULL;
+	n->op = op;
+	if (!ki_tree_adopt(n, 0, value, false))
+		return NULL;
+	return !index || ki_tree_adopt(n, 1, index, false) ? n : NULL;
+}
+
+static bool is_extreme(const struct ki_node *n)
+{
+	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
+}
+
+static bool can_be_left_out(const struct ki_node *n)
+{
+	return !is_extreme(n);
+}
+
+static bool is_shared_extreme(const struct ki_node *n)
+{
+	return is_extreme(n) && n->var.kind != KI_VAR_LOCAL;
+}
+
+static const char *foreign(const struct ki_node *n)
+{
+	return is_shared_extreme(n) ? "a minimum or maximum" : NULL;
+}
+
+static uint16_t fixed(const struct ki_node *n)
+{
+	return is_shared_extreme(n) ? ki_gen_extreme_fixed(n) : 0;
+}
+
+static bool sets(const struct ki_node *n, unsigned int local)
+{
+	return n->op == KI_SET && !n->unless && n->var.kind == KI_VAR_LOCAL &&
+	       n->var.first == local && !(n->kid[0]->locals & n->locals);
+}
 
 /* Where a variable is: at a place known now, or at an index in a register. */
 struct access {
@@ -15,21 +66,6 @@ struct access {
 	uint32_t out;
 };
 
-/* Of words that threads share: the address of the one whose index is in a register, which changes.
- */
-static struct rm shared_at_index(struct gen *g, const struct ki_node *n, unsigned int reg)
-{
-	const struct rm first = ki_gen_var(g, &n->var, 0);
-	unsigned int base = ki_gen_alloc(g, REG_BIT(KI_R12));
-	struct rm index = rm_reg(reg);
-
-	ki_asm_lea(&g->a, base, &first);
-	ki_asm_shift_imm(&g->a, SHIFT_SHL, reg, 3);
-	ki_asm_alu_load(&g->a, ALU_ADD, 8, base, &index);
-	ki_gen_release(g, base);
-	return (struct rm){.mode = RM_AT, .reg = (uint8_t)base};
-}
-
 /* What comes next may use the access's operand. */
 static void begin(struct gen *g, struct access *a)
 {
@@ -37,21 +73,13 @@ static void begin(struct gen *g, struct access *a)
 		return;
 	a->out = ki_gen_bound(g, a->index.m.reg, a->n->var.count);
 	if (g->site->user)
-		a->m = shared_at_index(g, a->n, a->index.m.reg);
+		a->m = ki_gen_shared_at_index(g, a->n, a->index.m.reg);
 }
 
 static void end(struct gen *g, const struct access *a)
 {
 	if (a->indexed)
 		ki_asm_here(&g->a, a->out);
-}
-
-static struct rm at_index(const struct ki_node *n, unsigned int reg)
-{
-	return (struct rm){.mode = RM_GS_AT,
-			   .reg = (uint8_t)reg,
-			   .fix = KI_FIX_PERCPU,
-			   .target = n->var.first};
 }
 
 static struct opnd own_copy(struct gen *g, const struct ki_node *n)
@@ -69,7 +97,7 @@ static struct access access_of(struct gen *g, const struct ki_node *n)
 
 	if (a.indexed) {
 		a.index = g->site->user ? own_copy(g, index) : ki_gen_reg_operand(g, index);
-		a.m = at_index(n, a.index.m.reg);
+		a.m = ki_gen_at_index(n, a.index.m.reg);
 	} else {
 		a.m = ki_gen_var(g, &n->var, index ? index->value : 0);
 	}
@@ -86,8 +114,7 @@ static struct opnd value_of(struct gen *g, const struct ki_node *n)
 	if (v->konst && size < 8)
 		return (struct opnd){.kind = OPND_IMM,
 				     .imm = (int32_t)((int64_t)(v->value << drop) >> drop)};
-	while (!v->konst && v->kind == NODE_CAST && ki_types[v->type].size >= size)
-		v = v->kid[0];
+	v = ki_node_bare(v, size);
 	o = ki_gen_operand(g, v);
 	return o.kind == OPND_MEM ? ki_gen_reg_operand(g, v) : o;
 }
@@ -128,48 +155,12 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 		ki_asm_alu_store(&g->a, ops[op], size, &a->m, v->m.reg, lock);
 }
 
-uint32_t ki_gen_unless(struct gen *g, const struct ki_node *n)
-{
-	const struct ki_var v = {.kind = KI_VAR_LOCAL, .first = n->unless - 1u};
-	uint32_t out;
-	struct rm m;
-
-	if (!n->unless)
-		return KI_GEN_ALWAYS;
-	out = ki_asm_label(&g->a);
-	m = ki_gen_var(g, &v, 0);
-	ki_asm_alu_imm(&g->a, ALU_CMP, 8, &m, 0, false);
-	ki_asm_branch(&g->a, CC_NE, out);
-	return out;
-}
-
-void ki_gen_unless_end(struct gen *g, uint32_t label)
-{
-	if (label != KI_GEN_ALWAYS)
-		ki_asm_here(&g->a, label);
-}
-
-static bool is_extreme(const struct ki_node *n)
-{
-	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
-}
-
 static void change_or_keep(struct gen *g, const struct access *a, const struct opnd *v)
 {
 	if (is_extreme(a->n))
 		ki_gen_extreme(g, a->n, &a->m, v, a->indexed ? &a->index : NULL);
 	else
 		change(g, a, v);
-}
-
-static void eval(struct gen *g, const struct ki_node *n)
-{
-	struct opnd o;
-
-	if (!n->effects)
-		return;
-	o = ki_gen_reg_operand(g, n);
-	ki_gen_drop(g, &o);
 }
 
 /* In a register as the type says, whatever was added to it. */
@@ -240,7 +231,7 @@ static bool update_special(struct gen *g, const struct ki_node *n)
 
 	if ((index && index->konst && index->value >= n->var.count) ||
 	    (n->var.kind == KI_VAR_THREAD && g->words == WORDS_NONE))
-		eval(g, n->kid[0]);
+		ki_gen_effect(g, n->kid[0]);
 	else if (n->var.kind == KI_VAR_THREAD && g->words != WORDS_HERE)
 		update_word(g, n);
 	else if (ki_gen_local_reg(g, &n->var) >= 0)
@@ -250,7 +241,7 @@ static bool update_special(struct gen *g, const struct ki_node *n)
 	return true;
 }
 
-static void update(struct gen *g, struct ki_node *n)
+static void act(struct gen *g, struct ki_node *n)
 {
 	struct access a;
 	struct opnd v;
@@ -270,89 +261,77 @@ static void update(struct gen *g, struct ki_node *n)
 		ki_gen_drop(g, &a.index);
 }
 
-/* Add one to the bucket whose number is in a register, which changes. */
-static void count(struct gen *g, const struct ki_node *n, unsigned int bucket)
+static void slot_write(const struct ki_node *n, uint64_t *slot, uint64_t value)
 {
-	struct rm m = at_index(n, bucket);
-	uint32_t out = ki_gen_bound(g, bucket, n->var.count);
-
-	if (g->site->user)
-		m = shared_at_index(g, n, bucket);
-	ki_asm_inc(&g->a, 8, &m, false, g->site->user);
-	ki_asm_here(&g->a, out);
+	value = ki_type_extend(n->var.type, value);
+	memcpy(slot, &value, ki_types[n->var.type].size);
 }
 
-static void count_konst(struct gen *g, const struct ki_node *n, uint32_t bucket)
+static bool is_less(const struct ki_node *n, uint64_t a, uint64_t b)
 {
-	struct rm m = ki_gen_var(g, &n->var, bucket);
-
-	ki_asm_inc(&g->a, 8, &m, false, g->site->user);
+	return ki_arith_binary(KI_LT, ki_types[n->var.type].sign, a, b);
 }
 
-/*
- * bsr leaves its destination alone if there is no bit: -1 then, as it does on every CPU with 64
- * bits, though one vendor's manual long called it undefined.
- */
-static void count_log2(struct gen *g, struct ki_node *n)
+static uint64_t updated(const struct ki_node *n, uint64_t old, uint64_t v)
 {
-	struct opnd v;
-	unsigned int t;
-	struct rm m;
-
-	if (n->kid[0]->konst) {
-		count_konst(g, n, ki_log2_bucket(n->kid[0]->value));
-		return;
-	}
-	v = ki_gen_reg_operand(g, n->kid[0]);
-	t = ki_gen_alloc(g, 0);
-	m = rm_reg(t);
-	ki_asm_alu_imm(&g->a, ALU_OR, 8, &m, -1, false);
-	ki_asm_bsr(&g->a, t, v.m.reg);
-	ki_asm_alu_imm(&g->a, ALU_ADD, 8, &m, 1, false);
-	count(g, n, t);
-	ki_gen_release(g, t);
-	ki_gen_drop(g, &v);
-}
-
-static void count_linear(struct gen *g, struct ki_node *n)
-{
-	const struct ki_node *value = n->kid[0];
-	struct opnd v;
-	unsigned int t;
-
-	if (value->konst) {
-		count_konst(g, n,
-			    ki_linear_bucket(&n->linear, ki_types[value->type].sign, value->value));
-		return;
-	}
-	v = ki_gen_reg_operand(g, value);
-	g->held = v.m.reg;
-	t = ki_gen_alloc(g, 0);
-	ki_gen_expr(g, n->lowered, t);
-	count(g, n, t);
-	ki_gen_release(g, t);
-	ki_gen_drop(g, &v);
-}
-
-void ki_gen_simple(struct gen *g, struct ki_node *n)
-{
-	switch (n->kind) {
-	case NODE_UPDATE:
-		update(g, n);
-		break;
-	case NODE_LOG2:
-		count_log2(g, n);
-		break;
-	case NODE_LINEAR:
-		count_linear(g, n);
-		break;
-	case NODE_RECORD:
-		ki_gen_record(g, n);
-		break;
-	case NODE_TABLE:
-		ki_gen_table(g, n);
-		break;
+	v = ki_type_extend(n->var.type, v);
+	switch (n->op) {
+	case KI_UPDATE_ADD:
+		return old + v;
+	case KI_UPDATE_SUB:
+		return old - v;
+	case KI_UPDATE_OR:
+		return old | v;
+	case KI_UPDATE_AND:
+		return old & v;
 	default:
-		eval(g, n->kid[0]);
+		return v;
 	}
 }
+
+/* A minimum or maximum that stays is not written. */
+static bool stays(const struct ki_node *n, uint64_t old, uint64_t v)
+{
+	v = ki_type_extend(n->var.type, v);
+	if (n->op == KI_UPDATE_MIN)
+		return !is_less(n, v, old);
+	return n->op == KI_UPDATE_MAX && !is_less(n, old, v);
+}
+
+static uint64_t run(const struct run *r, const struct ki_node *n)
+{
+	uint64_t index = n->nkids > 1 ? ki_run_node(r, n->kid[1]) : 0;
+	uint64_t value = ki_run_node(r, n->kid[0]);
+	uint64_t *slot = ki_run_slot(r, n, index), old;
+
+	if (!slot || ki_run_left_out(r, n))
+		return 0;
+	old = ki_type_extend(n->var.type, *slot);
+	if (!stays(n, old, value))
+		slot_write(n, slot, updated(n, old, value));
+	return 0;
+}
+
+static void write(FILE *f, const struct ki_node *n, unsigned int outside)
+{
+	static const char *const texts[KI_UPDATES] = {
+		[KI_SET] = " = ",	    [KI_UPDATE_ADD] = " += ",	[KI_UPDATE_SUB] = " -= ",
+		[KI_UPDATE_MIN] = " min= ", [KI_UPDATE_MAX] = " max= ", [KI_UPDATE_OR] = " |= ",
+		[KI_UPDATE_AND] = " &= ",
+	};
+
+	ki_format_var(f, n, n->nkids > 1 ? n->kid[1] : NULL);
+	fputs(texts[n->op], f);
+	ki_format_expr(f, n->kid[0], outside);
+}
+
+const struct ki_node_ops ki_node_update = {
+	.has_var = true,
+	.can_be_left_out = can_be_left_out,
+	.foreign_of = foreign,
+	.fixed = fixed,
+	.act = act,
+	.sets = sets,
+	.run = run,
+	.write = write,
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * Clocks and the CPU, which have registers of their own: rdtsc, rdtscp.
+ */
+#include "snippet/node.h"
+
+/* The clock into dest, %rdx or %rax, of which dest's own is free and the others are claimed. */
+static unsigned int read_tsc(struct gen *g, unsigned int dest)
+{
+	unsigned int low = dest == KI_RDX ? KI_RDX : KI_RAX;
+	struct rm other = rm_reg(dest == KI_RDX ? KI_RAX : KI_RDX);
+	static const uint8_t rdtsc[] = {0x0f, 0x31};
+
+	ki_asm_bytes(&g->a, rdtsc, sizeof(rdtsc), false);
+	ki_asm_shift_imm(&g->a, SHIFT_SHL, KI_RDX, 32);
+	ki_asm_alu_load(&g->a, ALU_OR, 8, low, &other);
+	return low;
+}
+
+void ki_gen_tsc(struct gen *g, unsigned int dest)
+{
+	struct claims c = {0};
+
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	ki_gen_claim(g, KI_RDX, dest, &c);
+	ki_gen_move(g, dest, read_tsc(g, dest));
+	ki_gen_unclaim(g, &c);
+}
+
+/* rdtscp leaves in %ecx what the kernel has put there: the CPU below, its node in bits 12 on. */
+void ki_gen_user_cpu(struct gen *g, unsigned int dest)
+{
+	static const uint8_t rdtscp[] = {0x0f, 0x01, 0xf9};
+	const struct rm rcx = rm_reg(KI_RCX), result = rm_reg(dest);
+	struct claims c = {0};
+
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	ki_gen_claim(g, KI_RDX, dest, &c);
+	ki_gen_claim(g, KI_RCX, dest, &c);
+	ki_asm_bytes(&g->a, rdtscp, sizeof(rdtscp), false);
+	ki_asm_mov(&g->a, 8, dest, &rcx);
+	ki_asm_alu_imm(&g->a, ALU_AND, 4, &result, 0xfff, false);
+	ki_gen_unclaim(g, &c);
+}
+
+static const struct rm offset = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_CLOCK};
+
+static unsigned int read_clock(struct gen *g, unsigned int dest, unsigned int off)
+{
+	struct rm m = rm_reg(off);
+	unsigned int low;
+
+	ki_asm_mov(&g->a, 8, off, &offset);
+	low = read_tsc(g, dest);
+	ki_asm_alu_load(&g->a, ALU_SUB, 8, low, &m);
+	return low;
+}
+
+/*
+ * What is subtracted belongs to this CPU and this thread's turn on it. If another thread had a turn
+ * between the two readings, or this one is elsewhere now, it has changed, so it is read a second
+ * time; and then both are read once more, so soon behind a switch that another one would be a
+ * marvel.
+ */
+void ki_gen_clock(struct gen *g, unsigned int dest)
+{
+	uint32_t same = ki_asm_label(&g->a);
+	struct claims c = {0};
+	unsigned int off, low;
+
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	ki_gen_claim(g, KI_RDX, dest, &c);
+	off = ki_gen_alloc(g, REG_BIT(KI_RAX) | REG_BIT(KI_RDX));
+	low = read_clock(g, dest, off);
+	ki_asm_alu_load(&g->a, ALU_CMP, 8, off, &offset);
+	ki_asm_branch(&g->a, CC_E, same);
+	read_clock(g, dest, off);
+	ki_asm_here(&g->a, same);
+	ki_gen_release(g, off);
+	ki_gen_move(g, dest, low);
+	ki_gen_unclaim(g, &c);
+}
