@@ -120,6 +120,7 @@ static const struct ki_form ki_two_byte[] = {
 	{0xbf, 0xbf, 0, KI_IS_PLAIN, WIDE, 0, RM | W_REG, 2},
 	{0xc0, 0xc0, 0, KI_IS_PLAIN, 1, 0, RM | W_RM | W_REG | LOCK}, /* xadd */
 	{0xc1, 0xc1, 0, KI_IS_PLAIN, ANY, 0, RM | W_RM | W_REG | LOCK},
+	{0xc8, 0xcf, 0, KI_IS_PLAIN, WIDE, 0, W_OP}, /* bswap */
 };
 
 const struct ki_form *ki_form_find(bool two, u8 op, u8 reg)

@@ -79,6 +79,7 @@ static const struct {
 	{M(BT), REG},
 	{M(BSF), REG},
 	{M(BSR), REG},
+	{M(BSWAP), REG},
 	{M(CBW), REG},
 	{M(CWDE), REG},
 	{M(CDQE), REG},

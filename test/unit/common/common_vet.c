@@ -57,7 +57,7 @@ static const char *vet_plain(const struct step *s)
 		return NULL;
 	return IS_ANY(s->z.mnemonic, MOVES, M(ADD), M(OR), M(AND), M(SUB), M(XOR), M(CMP), M(TEST),
 		      M(SHL), M(SHR), M(SAR), M(NOT), M(NEG), M(MUL), M(IMUL), M(BSR), M(BSF),
-		      M(BT), M(NOP), M(LAHF), M(SAHF), M(RDTSC), M(INC), M(DEC))
+		      M(BT), M(BSWAP), M(NOP), M(LAHF), M(SAHF), M(RDTSC), M(INC), M(DEC))
 		       ? NULL
 		       : "an instruction that is not on the list";
 }
