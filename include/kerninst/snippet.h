@@ -26,7 +26,6 @@
  *    the lower 6 bits of a shift's count are used. x / 0 = 0, x % 0 = x; the least number / -1 is
  *    itself, and % -1 is 0.
  *  - Comparisons, `&&`, `||` and `!` yield 0 or 1, of type i64.
- *
  *  - A string (ki_expr_string) is not a number: it stands only where this header says so.
  *
  * Memory
@@ -270,6 +269,8 @@ struct ki_node *ki_expr_text(struct ki_snippet *s, uint32_t table, enum ki_text_
 struct ki_node *ki_expr_behind(struct ki_snippet *s, struct ki_node *stmt, struct ki_node *value);
 
 struct ki_node *ki_expr_cast(struct ki_snippet *s, enum ki_type type, struct ki_node *x);
+/* The lower 2, 4 or 8 bytes in the other order, as a value of that type. */
+struct ki_node *ki_expr_swap(struct ki_snippet *s, enum ki_type type, struct ki_node *x);
 struct ki_node *ki_expr_unary(struct ki_snippet *s, enum ki_unary op, struct ki_node *x);
 struct ki_node *ki_expr_binary(struct ki_snippet *s, enum ki_binary op, struct ki_node *l,
 			       struct ki_node *r);
@@ -286,8 +287,7 @@ struct ki_row_value {
 /* Of a shared table, u64; 0 if there is no row. */
 struct ki_node *ki_expr_table(struct ki_snippet *s, const struct ki_row_value *v);
 
-/* A helper of the driver, u64 (kerninst_helpers.def); not those of which there are nodes of their
- * own: ENTER, LEAVE, ENTER_RECORD (ki_expr_call), RECORD, TABLE, STACK, USTACK, STRING, USTRING. */
+/* A helper of the driver, u64 (kerninst_helpers.def); not what there is a node of its own for. */
 struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 			       struct ki_node *const *args, unsigned int nargs);
 

@@ -219,13 +219,22 @@ static struct ki_node *divided(struct grow *g, enum ki_binary op, unsigned int d
 	return ki_expr_binary(g->s, op, x, ki_expr_const(g->s, KI_U64, 1ull << grow_below(31)));
 }
 
+static struct ki_node *swap(struct grow *g, unsigned int depth)
+{
+	static const uint8_t types[] = {KI_I16, KI_U16, KI_I32, KI_U32, KI_I64, KI_U64};
+
+	return ki_expr_swap(g->s, types[grow_below(6)], grow_expr(g, depth));
+}
+
 static struct ki_node *user_inner(struct grow *g, unsigned int depth)
 {
 	unsigned int op = grow_below(KI_BINARIES);
 	struct ki_node *x;
 	struct ki_var v;
 
-	switch (grow_below(10)) {
+	switch (grow_below(11)) {
+	case 10:
+		return swap(g, depth);
 	case 0:
 		return ki_expr_cast(g->s, grow_below(KI_TYPES), grow_expr(g, depth));
 	case 1:
@@ -251,7 +260,9 @@ static struct ki_node *inner(struct grow *g, unsigned int depth)
 
 	if (g->c->site.user)
 		return user_inner(g, depth);
-	switch (grow_below(23)) {
+	switch (grow_below(24)) {
+	case 23:
+		return swap(g, depth);
 	case 22:
 		return g->c->in_kernel ? grow_leaf(g) : table_get(g, depth);
 	case 20:

@@ -99,6 +99,41 @@ static void casts(void **state)
 	}
 }
 
+static void swapped_bytes(void **state)
+{
+	static const struct {
+		enum ki_type type;
+		uint64_t want;
+	} rows[] = {
+		{KI_U16, 0x88f7},
+		{KI_I16, 0xffffffffffff88f7},
+		{KI_U32, 0x88f7c6a5},
+		{KI_I32, 0xffffffff88f7c6a5},
+		{KI_U64, 0x88f7c6a544332211},
+		{KI_I64, 0x88f7c6a544332211},
+	};
+
+	(void)state;
+	known();
+	c.m.regs[KI_RBX] = c.m.regs[KI_R9] = 0x11223344a5c6f788;
+	begin();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const enum ki_type t = rows[i].type;
+
+		is(ki_expr_swap(s, t, REG(RBX)), rows[i].want);
+		is(ki_expr_swap(s, t, REG(R9)), rows[i].want);
+		is(ki_expr_swap(s, t, U(0x11223344a5c6f788)), rows[i].want);
+		is(ki_expr_swap(s, t, ki_expr_cast(s, t, REG(R9))), rows[i].want);
+		is(B(KI_EQ, ki_expr_swap(s, t, ki_expr_swap(s, t, REG(RBX))),
+		     ki_expr_cast(s, t, REG(RBX))),
+		   1);
+		is(B(KI_EQ, ki_expr_swap(s, t, REG(RBX)), ki_expr_const(s, t, rows[i].want)), 1);
+		is(B(KI_SHL, C(1), B(KI_AND, ki_expr_swap(s, t, REG(R9)), C(7))),
+		   1ull << (rows[i].want & 7));
+	}
+	assert_null(ki_expr_swap(s, KI_U8, REG(RBX)));
+}
+
 static void facts(void **state)
 {
 	static const struct {
@@ -224,13 +259,10 @@ static void a_short_string_in_a_key(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operators),
-		cmocka_unit_test(casts),
-		cmocka_unit_test(facts),
-		cmocka_unit_test(parameters),
-		cmocka_unit_test(the_others),
-		cmocka_unit_test(calls),
-		cmocka_unit_test(a_short_string_in_a_key),
+		cmocka_unit_test(operators),	 cmocka_unit_test(casts),
+		cmocka_unit_test(swapped_bytes), cmocka_unit_test(facts),
+		cmocka_unit_test(parameters),	 cmocka_unit_test(the_others),
+		cmocka_unit_test(calls),	 cmocka_unit_test(a_short_string_in_a_key),
 	};
 
 	exec_init();
