@@ -171,6 +171,18 @@ static struct ki_node *instrument(const struct builder *b, const struct ki_ast *
 	return b->hit && (e->op & KI_RECORDS) ? ki_expr_call_recording(b->s, call, b->hit) : call;
 }
 
+static struct ki_node *call(const struct builder *b, const struct ki_ast *e)
+{
+	switch (e->meaning) {
+	case KI_MEANS_INSIDE:
+		return inside(b, e);
+	case KI_MEANS_SWAP:
+		return ki_expr_swap(b->s, (enum ki_type)e->type, build(b, e->kid[0]));
+	default:
+		return instrument(b, e);
+	}
+}
+
 static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
 {
 	switch (e->kind) {
@@ -191,7 +203,7 @@ static struct ki_node *build(const struct builder *b, const struct ki_ast *e)
 	case KI_AST_IN:
 		return in(b, e);
 	case KI_AST_CALL:
-		return e->meaning == KI_MEANS_INSIDE ? inside(b, e) : instrument(b, e);
+		return call(b, e);
 	case KI_AST_STR:
 		return string(b, e, KI_STRING_USUAL);
 	case KI_AST_STARTS:

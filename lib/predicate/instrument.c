@@ -70,8 +70,8 @@ int ki_predicate_find_instrument(struct ki_predicate *p, struct ki_parser *parse
 	if (ret == -ENOENT)
 		return ki_lex_error(
 			&parser->lex, e->at,
-			"no function '%.32s': there are inside(FUNCTION), str, ustr, starts, and what "
-			"kerninst instruments lists",
+			"no function '%.32s': there are inside(FUNCTION), str, ustr, starts, "
+			"ntohs, ntohl, ntohll, and what kerninst instruments lists",
 			e->text);
 	if (ret)
 		return explain(parser, e, &err);

@@ -138,8 +138,37 @@ static int check_instrument(struct checker *c, struct ki_ast *e)
 	return ret;
 }
 
+/* ntohs(x) and the like: the bytes in the other order. */
+static bool is_swap(const char *text, uint8_t *type)
+{
+	static const struct {
+		const char *text;
+		uint8_t type;
+	} swaps[] = {{"ntohs", KI_U16}, {"htons", KI_U16},  {"ntohl", KI_U32},
+		     {"htonl", KI_U32}, {"ntohll", KI_U64}, {"htonll", KI_U64}};
+
+	for (size_t i = 0; i < sizeof(swaps) / sizeof(*swaps); i++) {
+		if (strcmp(text, swaps[i].text) != 0)
+			continue;
+		*type = swaps[i].type;
+		return true;
+	}
+	return false;
+}
+
+static int check_swap(struct checker *c, struct ki_ast *e)
+{
+	e->meaning = KI_MEANS_SWAP;
+	if (!e->kid[0] || e->kid[0]->next)
+		return ki_lex_error(&c->parser->lex, e->at, "%s takes one number: %s(arg1)",
+				    e->text, e->text);
+	return check(c, e->kid[0]);
+}
+
 static int check_call(struct checker *c, struct ki_ast *e)
 {
+	if (is_swap(e->text, &e->type))
+		return check_swap(c, e);
 	if (strcmp(e->text, "inside") != 0)
 		return check_instrument(c, e);
 	e->meaning = KI_MEANS_INSIDE;

@@ -26,6 +26,7 @@ enum ki_meaning {
 	KI_MEANS_PARAM, /* value: its number */
 	KI_MEANS_RETVAL,
 	KI_MEANS_INSIDE,     /* value: number of the function */
+	KI_MEANS_SWAP,	     /* type: of how many bytes */
 	KI_MEANS_INSTRUMENT, /* value: address; op: KI_TAKES_ID, KI_RECORDS, KI_TAKES_HERE */
 };
 

@@ -145,6 +145,8 @@ struct ki_d_node *ki_d_copy(struct ki_dlang *d, const struct ki_d_node *n, char 
 int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err);
 /* ... of one that has been checked; false: it is not constant. */
 bool ki_d_fold_checked(struct ki_d_node *n);
+/* check_type.c: a call of KI_D_F_SWAP; of a constant it becomes one. */
+int ki_d_check_swap(struct ki_d_checker *c, struct ki_d_node *n);
 
 /* check_keys.c: a key that is a struct becomes keys, of which there are so many; was: before it was
  * checked. Or -errno. */

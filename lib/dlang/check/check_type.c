@@ -447,6 +447,20 @@ bool ki_d_fold_checked(struct ki_d_node *n)
 	return fold(n);
 }
 
+int ki_d_check_swap(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	const enum ki_type type = (enum ki_type)n->sym.function->number;
+	struct ki_d_node *of = n->kid[0];
+	int ret = ki_d_check_numbers(c, of, "D_PROTO_ARG");
+
+	n->type = ki_d_int(type);
+	if (ret || !fold(of))
+		return ret;
+	n->kid[0] = NULL;
+	become_number(n, type, __builtin_bswap64(of->value) >> (64 - 8 * ki_types[type].size));
+	return 0;
+}
+
 int ki_d_fold(struct ki_dlang *d, struct ki_d_node *n, struct ki_err *err)
 {
 	struct ki_d_clause none = {0};

@@ -400,6 +400,7 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 		[KI_D_F_NEVER] = check_destructive,
 		[KI_D_F_RANDOM] = check_integer,
 		[KI_D_F_PROGENY] = check_integer,
+		[KI_D_F_SWAP] = ki_d_check_swap,
 		[KI_D_F_FTRUNCATE] = check_nothing,
 		[KI_D_F_SETOPT] = check_setopt,
 		[KI_D_F_STACK] = check_stack,

@@ -357,6 +357,9 @@ static struct ki_node *call(struct ki_d_gen *g, const struct ki_d_node *n)
 		return ki_d_gen_random(g);
 	case KI_D_F_PROGENY:
 		return ki_d_gen_progeny(g, n->kid[0]);
+	case KI_D_F_SWAP:
+		return ki_expr_swap(g->s, (enum ki_type)n->sym.function->number,
+				    ki_d_gen_expr(g, n->kid[0]));
 	case KI_D_F_MEMORY:
 		return ki_d_gen_memory_call(g, n);
 	default:

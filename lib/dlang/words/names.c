@@ -117,6 +117,9 @@ static const struct ki_d_function functions[] = {
 	{"breakpoint", KI_D_F_NEVER, 0, 0, 0, NULL, {0}},
 	{"progenyof", KI_D_F_PROGENY, 0, 1, 1, NULL, {0}},
 	{"rand", KI_D_F_RANDOM, 0, 0, 0, NULL, {0}},
+	{"__swap16", KI_D_F_SWAP, KI_U16, 1, 1, NULL, {0}}, /* prelude.c */
+	{"__swap32", KI_D_F_SWAP, KI_U32, 1, 1, NULL, {0}},
+	{"__swap64", KI_D_F_SWAP, KI_U64, 1, 1, NULL, {0}},
 	{"tracemem", KI_D_F_TRACEMEM, 0, 2, 3, NULL, {0}},
 	{"alloca", KI_D_F_MEMORY, KI_TEXT_ALLOCA, 1, 1, NULL, {0}},
 	{"bcopy", KI_D_F_MEMORY, KI_TEXT_COPY, 3, 3, NULL, {0}},

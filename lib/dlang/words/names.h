@@ -69,7 +69,8 @@ enum ki_d_function_kind {
 	KI_D_F_TOKEN,  /* strtok() */
 	KI_D_F_RANDOM,
 	KI_D_F_PROGENY,
-	KI_D_F_AGG, /* number: of the aggregating function */
+	KI_D_F_SWAP, /* number: enum ki_type */
+	KI_D_F_AGG,  /* number: of the aggregating function */
 };
 
 struct ki_d_function {

@@ -12,16 +12,12 @@ static const struct {
 	{"ppid", "inline int ppid = curthread->real_parent->tgid;"},
 	{"gid", "inline unsigned int gid = curthread->cred->gid.val;"},
 	{"ipl", "inline unsigned int ipl = 0;"},
-	{"htons", "inline uint16_t htons[int __x] = (__x & 0xff) << 8 | (__x >> 8 & 0xff);"},
-	{"ntohs", "inline uint16_t ntohs[int __x] = (__x & 0xff) << 8 | (__x >> 8 & 0xff);"},
-	{"htonl", "inline uint32_t htonl[int __x] = (__x & 0xff) << 24 | (__x & 0xff00) << 8 |"
-		  " (__x >> 8 & 0xff00) | (__x >> 24 & 0xff);"},
-	{"ntohl", "inline uint32_t ntohl[int __x] = (__x & 0xff) << 24 | (__x & 0xff00) << 8 |"
-		  " (__x >> 8 & 0xff00) | (__x >> 24 & 0xff);"},
-	{"htonll", "inline uint64_t htonll[int __x] = (uint64_t)htonl(__x) << 32 |"
-		   " htonl((uint64_t)__x >> 32);"},
-	{"ntohll", "inline uint64_t ntohll[int __x] = (uint64_t)htonl(__x) << 32 |"
-		   " htonl((uint64_t)__x >> 32);"},
+	{"htons", "inline uint16_t htons[int __x] = __swap16(__x);"},
+	{"ntohs", "inline uint16_t ntohs[int __x] = __swap16(__x);"},
+	{"htonl", "inline uint32_t htonl[int __x] = __swap32(__x);"},
+	{"ntohl", "inline uint32_t ntohl[int __x] = __swap32(__x);"},
+	{"htonll", "inline uint64_t htonll[int __x] = __swap64(__x);"},
+	{"ntohll", "inline uint64_t ntohll[int __x] = __swap64(__x);"},
 	{"getmajor", "inline uint32_t getmajor[int __x] = (uint64_t)__x >> 20;"},
 	{"getminor", "inline uint32_t getminor[int __x] = __x & 0xfffff;"},
 };

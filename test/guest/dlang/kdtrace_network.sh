@@ -51,5 +51,6 @@ is "datagrams: to whom, from whom, how long" "$(d 'udp:::send,udp:::receive /arg
 is "the types of arguments" "$(timeout 60 "$kd" -lvn 'ip:::receive,tcp:::receive,udp:::receive' 2>&1 | awk '/^ *[0-9]/ { printf "%s%s:%s", n++ ? ";" : "", $2, $NF } /args/ { sub(/.*: /, ""); printf " %s", $0 }' | tr ';' '\n' | sort -u | tr '\n' ';')" \
 	"ip:receive pktinfo_t * csinfo_t * ipinfo_t * ifinfo_t * ipv4info_t * ipv6info_t *;tcp:receive pktinfo_t * csinfo_t * ipinfo_t * tcpsinfo_t * tcpinfo_t *;udp:receive pktinfo_t * csinfo_t * ipinfo_t * udpsinfo_t * udpinfo_t *;"
 is "addresses in memory, by their types" "$(d 'BEGIN { this->p = (ipaddr_t *)alloca(sizeof(ipaddr_t)); *this->p = htonl(0x0a000001); this->q = (in6_addr_t *)alloca(sizeof(in6_addr_t)); printf("%s %s %d", inet_ntoa(this->p), inet_ntoa6(this->q), sizeof(in6_addr_t)); exit(0); }')" "10.0.0.1 :: 16"
+is "bytes in the other order, of numbers known only when it runs" "$(d 'BEGIN { x = 0x1122334455667788; printf("%x %x %x %x %x", ntohs(x), htonl(x), ntohll(x), ntohl(htonl(pid)) == pid, htons(ntohs(x) + 1)); exit(0); }')" "8877 88776655 8877665544332211 1 7888"
 soon "nothing is left" 0 field windows
 finish

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,8 +61,13 @@ typedef uint64_t u64;
 	X(*(u64 *)*(u64 *)$rdi) X(*(i8 *)$rsi * 2 + 1) X(*(unsigned short *)($rsi + (*(u8 *)$rsi & 6))) \
 	X(-*(short *)$rsi >> 1) X((u8)*(u32 *)$rsi == *(u8 *)$rsi) X($rax ? *(u8 *)$rsi : 0) \
 	X(0xffffffffffffffff) X(9223372036854775807) X(0x8000000000000000 >> 63) X(4294967296 + 1) \
-	X($rax & ~0xfffull) X(1ul + $rax) X(5lu - 6) X($rax >= 0xffff888000000000 && $rax < 0xffffc90000000000)
+	X($rax & ~0xfffull) X(1ul + $rax) X(5lu - 6) X(ntohs(0x102) == 0x201) \
+	X(ntohs($rsi)) X(htons((u16)arg1 + 1u)) X(ntohl($rax)) X(htonl($rbx) >> 3 & 0xffff) X(ntohll($rcx)) \
+	X(ntohll($rdx) < 0) X(ntohl(*(u32 *)($rsi + 2)) + 1ul) X(ntohs(*(u16 *)$rsi) == 80 || !ntohs($rax)) \
+	X(ntohl(htonl(arg1)) == (u32)arg1) X(-(long)ntohs($r8) * 2) X($rax >= 0xffff888000000000 && $rax < 0xffffc90000000000)
 /* clang-format on */
+
+#define ntohll(x) be64toh(x)
 
 static uint64_t $rax, $rcx, $rdx, $rbx, $rdi, $rsi, $r8, $r9, $r10, $r11, $r12, $r13, $r14, $r15;
 static int64_t arg0, arg1, arg2, arg3, retval;
