@@ -22,13 +22,27 @@ static const char *row_of(uint8_t event)
 	return "";
 }
 
+/* The row that is this source's total as it is. */
+static const char *total_of(enum ki_source source)
+{
+	const struct ki_metric *m;
+
+	for (size_t i = 0; (m = ki_metric_at(i)); i++) {
+		const struct ki_metric_row *r = ki_metric_row(m);
+
+		if (r->source == source && r->top == TOP_ALL && r->bottom == BOTTOM_ONE)
+			return m->name;
+	}
+	return "";
+}
+
 /* What a pair of the row counts. */
 static const char *counted(const struct ki_metric_row *r, uint8_t event, char name[NAME])
 {
 	static const char *const sides[] = {"", [KI_EVENT_USER] = ":u", [KI_EVENT_KERNEL] = ":k"};
 
-	if (r->source == SOURCE_WALL)
-		snprintf(name, NAME, "walltime");
+	if (r->source != SOURCE_NONE && r->source != SOURCE_EVENT)
+		snprintf(name, NAME, "%s", total_of(r->source));
 	else if (r->source == SOURCE_EVENT && event != EVENT_RAW)
 		snprintf(name, NAME, "%s%s", row_of(event), sides[r->sides]);
 	else
