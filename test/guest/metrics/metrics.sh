@@ -18,7 +18,7 @@ work() {
 }
 export -f work command
 export control
-ok "known calls, measured" stat -m calls,exits,returns,walltime,walltime/call,vtime,latency,vlatency \
+ok "known calls, measured" stat -m calls,exits,returns,walltime,walltime/call,vtime,latency,vlatency,concurrency,running \
 	${f}_{sleep,spin,tail,recurse} -- bash -c work
 for m in calls exits returns; do
 	is "$m" "$(got $m sleep) $(got $m spin) $(got $m tail) $(got $m recurse)" "20 150 10 51"
@@ -29,6 +29,7 @@ about "walltime to when the caller has control back, not to the jump" "$(got wal
 about "of recursion, once" "$(got walltime recurse)" "$(seconds recurse)"
 about "a call" "$(got walltime/call sleep)" "$(sum "($(seconds sleep) + $(seconds tail)) / 20")"
 about "vtime running" "$(got vtime spin)" "$(seconds spin)"
+about "CPUs that are busy with it" "$(got running spin)" "$(sum "$(seconds spin) * $(got concurrency spin) / $(got walltime spin)")"
 ok "asleep no vtime" awk -v v="$(got vtime sleep)" 'BEGIN { exit !(v > 0 && v < 0.1) }'
 for m in latency vlatency; do
 	is "$m: each call is in the histogram" "$(got $m sleep) $(got $m spin) $(got $m tail) $(got $m recurse)" "20 150 10 1"
@@ -91,10 +92,11 @@ stop_watching() {
 }
 command reset
 enter 2 # before the measurement: not seen
-watch "$json" -i 1 -m concurrency,walltime,calls ${f}_block
+watch "$json" -i 1 -m concurrency,running,walltime,calls ${f}_block
 enter 5
 sleep 3.2
 about "five threads asleep inside, in a whole interval" "$(got concurrency block)" 5
+ok "and none of them runs" awk -v v="$(got running block)" 'BEGIN { exit !(v < 0.05) }'
 about "and in the one before" "$(all concurrency block | tail -n 2 | head -n 1)" 5
 wake
 sleep 2.2

@@ -23,6 +23,8 @@ static void the_table(void **state)
 	assert_null(ki_metric_find("walltime/"));
 	ki_metric_derived(ki_metric_find("concurrency"), formula, sizeof(formula));
 	assert_string_equal(formula, "walltime / time");
+	ki_metric_derived(ki_metric_find("running"), formula, sizeof(formula));
+	assert_string_equal(formula, "vtime / time");
 	ki_metric_derived(ki_metric_find("preemptions/call"), formula, sizeof(formula));
 	assert_string_equal(formula, "preemptions / calls");
 	ki_metric_derived(ki_metric_find("latency"), formula, sizeof(formula));
@@ -109,7 +111,7 @@ static void returns_of_the_cold_part_end_it_too(void **state)
 
 static void times(void **state)
 {
-	uint32_t wall, mean, many, hist, own, own_mean;
+	uint32_t wall, mean, many, hist, own, own_mean, running;
 	uint64_t buckets[KI_LOG2_BUCKETS];
 	struct ki_reading *a, *b;
 
@@ -121,6 +123,7 @@ static void times(void **state)
 	hist = add("latency", F, NULL);
 	own = add("vtime", F, NULL);
 	own_mean = add("vtime/call", F, NULL);
+	running = add("running", F, NULL);
 	leave(F, 3, 0); /* who was there before */
 	start();
 	a = reading();
@@ -135,6 +138,7 @@ static void times(void **state)
 	NEAR(value(mean), 2.0);
 	NEAR(value(many), 1.5);
 	NEAR(value(own), 0.5);
+	NEAR(value(running), 0.25);
 	b = reading();
 	pass(SECOND, 1, SECOND / 2);
 	leave(F, 1, 1);
@@ -143,6 +147,7 @@ static void times(void **state)
 	a = reading();
 	NEAR(ki_reading_value(m, b, a, wall, KI_ALL_CPUS), 1.0);
 	NEAR(ki_reading_value(m, b, a, many, KI_ALL_CPUS), 1.0);
+	NEAR(ki_reading_value(m, b, a, running, KI_ALL_CPUS), 0.5);
 	NEAR(ki_reading_value(m, NULL, a, mean, KI_ALL_CPUS), 2.0);
 	NEAR(ki_reading_value(m, NULL, a, own_mean, KI_ALL_CPUS), 0.5);
 	assert_true(isnan(ki_reading_value(m, NULL, a, wall, 0))); /* not asked for */
