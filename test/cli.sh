@@ -110,6 +110,17 @@ kernel:leaf  0x401040  callers
     outer                                             2  call"
 }
 
+call_sites() {
+	is "$("$ki" callers -q "${p[@]}" middle leaf)" "\
+0x401004  call  middle  outer+0x4
+0x401009  call  middle  outer+0x9
+0x401027  tail  leaf  middle+0x7" &&
+		is "$("$ki" callers --json "${p[@]}" rec | jq -r '[.address, .kind, .function, .caller, .offset] | map(tostring) | join(" ")')" "\
+0x401021 call rec middle 1
+0x401034 call rec rec 4"
+}
+call_sites_none() { is "$("$ki" callers "${p[@]}" outer 2>&1)" "kerninst: outer: no direct call is known"; }
+
 callers_none() { is "$("$ki" calls -q "${p[@]}" --callers outer | tail -n 1)" "  none known"; }
 calls_depth() { is "$("$ki" calls -q "${p[@]}" -d 1 outer | wc -l)" 3; }
 
@@ -191,6 +202,19 @@ same_callers() {
 	[[ $callers ]] && is "$callers" "$(grep ' btrfs_release_path ' "$tmp/want")"
 }
 
+# Each place where it is called, as objdump has them.
+same_call_sites() {
+	grep -E '^[0-9a-f]+ <|\scall .*\sbtrfs_release_path-0x4$' "$tmp/code" |
+		sed -E 's/^([0-9a-f]+) <(.*)>:$/\1 \2/; s/^ *([0-9a-f]+):.*/\1/' |
+		while read -r at name; do
+			[[ ! $name ]] || { caller=$name begins=$at; continue; }
+			echo "$caller $((0x$at - 0x$begins))"
+		done | sort > "$tmp/want"
+	"$ki" callers --json -q --image "$ko" btrfs_release_path |
+		jq -r 'select(.kind == "call") | "\(.caller) \(.offset)"' | sort > "$tmp/got"
+	[[ $(wc -l < "$tmp/want") -gt 10 ]] && diff "$tmp/want" "$tmp/got"
+}
+
 # Addresses and bytes of all instructions of some functions.
 same_instructions() {
 	local f
@@ -243,6 +267,10 @@ check "calls: text and totals" calls_text
 check "calls --callers" callers_text
 check "calls --callers: none" callers_none
 check "calls --depth" calls_depth
+check "callers: each call, with its address" call_sites
+check "callers: none" call_sites_none
+check "callers: no FUNCTION" fails 2 "no FUNCTION is given" callers
+check "callers: no such function" fails 1 "no function 'midle'; near: middle" callers "${p[@]}" midle
 check "list: all functions" list_text
 check "list GLOB: windows" list_named
 check "info --json" info_json
@@ -252,7 +280,7 @@ check "info --threads" info_threads
 check "info -v" info_verbose
 check "info --events" info_events
 check "--system-map gives a stripped file its names" system_map
-for verb in "disas --regs outer rec" "calls outer" "calls --callers leaf" list "list -v" info "info -v"; do
+for verb in "disas --regs outer rec" "calls outer" "calls --callers leaf" "callers middle" list "list -v" info "info -v"; do
 	# shellcheck disable=SC2086
 	check "$verb --json is JSON" json $verb "${p[@]}"
 done
@@ -261,6 +289,7 @@ check "disas: an instruction with a fixup, a ud2 of the bug table" disas_rows
 check "explain: all reasons" explain_all
 check "all direct calls of a module are those that objdump shows" same_calls
 check "its callers too" same_callers
+check "and the places" same_call_sites
 check "instructions of the kernel are those that objdump shows" same_instructions
 check "info of the kernel" kernel_info
 check "list of the kernel" kernel_list
