@@ -3,6 +3,8 @@
 # bench/d.sh [--kernel NAME]: what a hit of a D clause costs, and how long programs take to start, in
 # instructions of the guest, all in one boot (-icount), beside bpftrace, and dtrace if there is one.
 # Ends with 1 if one of ours could not be measured, or costs more than its bound.
+# promise: A hit of a D clause, and starting a D program, take no more instructions than allowed.
+#   [test_entries.c]
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=bench/options.sh

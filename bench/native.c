@@ -13,6 +13,8 @@
  * What this shows: the time that the same bytes take which a running kernel would execute, on this
  * processor. What it does not: a kernel's own mixture (interrupts, several CPUs, data that is cold,
  * page tables of 2 MiB).
+ *
+ * promise: Layouts of functions that compute gain time on a real processor.
  */
 #include "native.h"
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # bench/switches.sh: what a switch between threads costs more while words of threads are in use, and
 # what it takes to look who is inside, in instructions of the guest. QEMU counts them (-icount).
+# promise: Threads' words cost a switch at most 100 instructions, however many there are.
+#   [threads.sh]
 set -u
 cd "$(dirname "$0")/.." || exit 1
 

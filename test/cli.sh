@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: test/cli.sh [KERNINST]
 # The verbs that look at files: what they print, what objdump says to it, how they fail.
+# promise: P17, A9: Disassembly shows original or present code, call targets by name and free
+#   registers, as objdump does. [know.sh]
 set -u
 cd "$(dirname "$0")/.." || exit 1
 ki=${1:-build/release/bin/kerninst}

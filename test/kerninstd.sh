@@ -3,6 +3,10 @@
 # usage: test/kerninstd.sh [KERNINSTD]
 # kerninstd without a kernel, on a recording: who may, what it answers, its streams, slow readers,
 # half-open connections, a full disk, how it starts and ends.
+# promise of daemon: P18: Scripts choose metrics and resources by name or address and get CSV or
+#   JSON.
+# promise of kerninstd-sanitized: K2: Only clients with the token, from allowed hosts and
+#   origins, reach kerninstd.
 # shellcheck disable=SC2317,SC2154 # functions are called through check; stream sets id_* and pid_*
 set -u
 cd "$(dirname "$0")/.." || exit 1

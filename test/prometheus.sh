@@ -3,6 +3,8 @@
 # usage: test/prometheus.sh
 # Debian's Prometheus reads what kerninstd exports: promtool's rules, a scrape by the example's
 # configuration, and the dashboard's queries. On a recording.
+# promise: P1: Prometheus reads /metrics, and every query of the dashboard gives values.
+# not shown: P1: Grafana itself: a check of its types stands for it.
 # shellcheck disable=SC2317,SC2016 # functions are called through check; jq and Grafana have $ too
 set -u
 cd "$(dirname "$0")/.." || exit 1

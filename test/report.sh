@@ -3,6 +3,9 @@
 # usage: test/report.sh [KERNINST]
 # kerninst report: what it shows of a recording that is kept, in each form; of a file that is cut;
 # and of none. record: wrong usage.
+# promise: F5, F6: A recording is shown without its kernel: points, types, units, clock, build
+#   ids and paths of threads. [test_graph_hash.c, test_recording_code.c,
+#   test_recording_example.c, test/guest/records/record.sh]
 set -u
 cd "$(dirname "$0")/.." || exit 1
 ki=${1:-build/release/bin/kerninst}

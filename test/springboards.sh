@@ -6,6 +6,8 @@
 # code that the kernel rewrites; through tables there are hardly any.
 #
 # usage: test/springboards.sh KERNEL:LIMIT...	at most LIMIT of 100,000 may be
+# promise: Every window has a springboard, and no assignment of bounces could serve more windows.
+#   [test_springboard_choice.c, points.sh, race_host.sh]
 set -u
 cd "$(dirname "$0")/.." || exit 1
 ki=build/release/bin/kerninst

@@ -86,10 +86,13 @@ check-build: $(CHECK_BUILD) test-modules
 	$(Q)$(MAKE) BUILD=asan unit-bins all
 more-build: check-build unit-bins more-modules
 
+# doc/promises.md, from the headers of the suites.
+promises:
+	$(Q)test/promises.py > build/promises.md && mv build/promises.md doc/promises.md
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
 
-.PHONY: deps soak soak-all check check-host check-guest check-more check-long check-nightly check-build more-build format
+.PHONY: deps soak soak-all check check-host check-guest check-more check-long check-nightly check-build more-build promises format
 
 # One unit test, in seconds: make t T=point. Its name may be a part of one: make t T=snippet runs
 # all test_snippet*.

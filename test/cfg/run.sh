@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninst cfg: what it prints of a small function of our own, and that every format is what it
 # claims to be, for large functions too.
+# promise: Control-flow graphs, dominators and loops are right, and are drawn. [test_cfg.c,
+#   test_layered.c]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 kerninst=build/release/bin/kerninst

@@ -3,6 +3,9 @@
 # usage: test/cover/run.sh [KERNINST]
 # kerninst cover without a kernel: files, comparisons, lcov, reports. What was executed is known from
 # single steps of a program of our own, and from gcov; lines from objdump and addr2line.
+# promise: N14 (in part): Coverage comes back from files unchanged, two are compared, and lcov
+#   gets source lines as gcov counts them. [test_coverage.c, fuzz/run.sh]
+# not shown: N14: Times of two recordings compared: coverage is.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 ki=${1:-build/release/bin/kerninst}

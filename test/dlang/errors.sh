@@ -3,6 +3,8 @@
 # Each program of errors.tab is refused, in one line, with the tag that the reference gives.
 #
 # usage: test/dlang/errors.sh KDTRACE
+# promise: D1, D2, D3, D4: Wrong D programs are refused with the reference's tag and their place.
+#   [accepts.sh, test/dlang/options.sh]
 cd "$(dirname "$0")" || exit 1
 kd=../../$1
 n=0 failures=0

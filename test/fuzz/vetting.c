@@ -7,6 +7,9 @@
  *
  * Then the same strings within chunks, between pushes and pops, with fixups: what is accepted as a
  * chunk has memory operands that are its own.
+ *
+ * promise: The driver reads each inserted instruction and lets none run that Zydis would not.
+ *   [long.sh, fuzz.sh, test_vetting.c, test_snippet_mutated.c]
  */
 #include <inttypes.h>
 #include <stdio.h>

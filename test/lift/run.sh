@@ -3,6 +3,8 @@
 # Real functions of a kernel, laid out, do what they did (layouts.c). Native: no guest.
 #
 # usage: test/lift/run.sh KERNEL CALLS [SEED]
+# promise: Layouts of the kernel's real functions do what the functions did, executed in random
+#   states.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 kernel=${1:?usage: test/lift/run.sh KERNEL CALLS [SEED]} calls=${2:?}

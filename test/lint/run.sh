@@ -9,5 +9,6 @@ test/ktap.sh "what is called with a lock held asserts it" test/lint/held.py || l
 test/ktap.sh "each folder says what is in it, and where to begin" test/lint/rooms.sh || layers=1
 test/ktap.sh "sentences of documents and headers are short, and name things" test/lint/english.py || layers=1
 test/ktap.sh "the stable tier is small, sized and enough for its examples" test/lint/tiers.sh || layers=1
+test/ktap.sh "doc/promises.md is what the suites' headers promise" test/promises.py --check || layers=1
 test/ktap.sh "the README's numbers are held by tests" test/lint/numbers.sh || layers=1
 test/ktap.sh "licences, format, sizes, scripts, manual, version map" test/lint/source.sh && exit $layers

@@ -4,6 +4,7 @@
 # kerninst cover of programs that were built without anything for it: which blocks and source lines
 # were executed, how often, against gcov's counts of the same program built for that; against single
 # steps; of one that runs already.
+# promise: A program not built for coverage gets it, as gcov counts the same program.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh

@@ -4,6 +4,7 @@
 # However a measurement of a process ends, its text is as it was, our memory is gone, and its work is
 # right: with threads that run in the middle of what is changed, and signals that interrupt them. And
 # what is refused: one line, and nothing has changed. KI_KILLS: how often the tool is killed.
+# promise: A process's text is what it was, however the measurement, tool or guard ends.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The examples of the library (examples/api) on live processes: what they tell of bash is what objdump
 # finds in its file, what they count is what the program knows.
+# promise: A3 (in part), A5, A9, A12 (in part), A16 (in part): The same programs see and
+#   instrument processes, with the same lines.
 # shellcheck disable=SC2016 # check evaluates
 set -u
 cd "$(dirname "$0")/../.." || exit 1

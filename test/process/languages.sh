@@ -3,6 +3,7 @@
 # usage: test/process/languages.sh [KERNINST]
 # Programs of other compilers and libraries: Go, Rust, musl, and one without any names. Each works, with
 # all of its blocks covered while garbage is collected, stacks move and panics unwind; or it is said why not.
+# promise: Programs of Go, Rust and musl work with a probe in each block, counted exactly.
 # shellcheck disable=SC2015,SC2016 # who fails says so; for other shells
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -3,6 +3,9 @@
 # usage: test/process/metrics.sh [KERNINST]
 # kerninst stat -m METRICS PID/FUNCTION, with predicates: against what the program knows of itself, and
 # what a debugger counts.
+# promise: Times, concurrency, latency and predicates hold in processes, recursion charged once.
+#   [test_process_words.c]
+# promise: The cost of measuring a process is said: calls exactly, times to 3 %.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh

@@ -3,6 +3,7 @@
 # usage: test/process/names.sh [KERNINST]
 # Names that are not in a file's symbol tables: entries of the PLT, what a file of debugging information says of a
 # stripped program, and the vdso, which can be looked at and not changed.
+# promise: PLT entries, stripped programs and the vdso have their names.
 # shellcheck disable=SC2015,SC2016 # who fails says so; for other shells
 set -u
 cd "$(dirname "$0")/../.." || exit 1

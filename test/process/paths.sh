@@ -3,6 +3,7 @@
 # usage: test/process/paths.sh [KERNINST]
 # kerninst paths PID/FUNCTION: known ways of a program that runs, and of one that is started; what paths
 # say of blocks, added up, as single steps find it; recursion, longjmp, forks; that the text is as it was.
+# promise: Each thread's ways through a process's function are counted, recursion too.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh

@@ -3,6 +3,8 @@
 # usage: test/process/run.sh [KERNINST]
 # kerninst stat PID/POINT: what is counted in processes of all forms, by one thread and by several,
 # against single steps; that the text is as it was, however it ends; what is refused.
+# promise: Calls, blocks and instructions of a process are counted exactly without driver or
+#   root. [ends.sh, started.sh]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh

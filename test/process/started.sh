@@ -3,6 +3,7 @@
 # usage: test/process/started.sh [KERNINST]
 # kerninst stat command/POINT -- COMMAND: a program that is started is counted from its first
 # instruction on, exactly; it runs as without, and ends as without.
+# promise: Libraries and programs that come or go in a process are noticed without stopping it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh

@@ -4,6 +4,7 @@
 # Test suites that come with others' programs, with a probe in each block of the interpreter and the C library, or of
 # the whole program: each of their tests ends as it does without. Python's, and those of packages of Go's, which run
 # on many threads.
+# promise: Test suites of Python and Go end as they do without a probe in each block.
 # shellcheck disable=SC2015,SC2016,SC2317 # who fails says so; for other shells; the second results()
 set -u
 cd "$(dirname "$0")/../.." || exit 1

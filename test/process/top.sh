@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: test/process/top.sh [KERNINST]
 # kerninst top of a process: tables against what the program does, how it ends, what is refused.
+# promise: kerninst top follows the functions of a process to its end.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh

@@ -4,6 +4,11 @@
 # A process that changes all the time while it is measured: threads are born and die, it forks, its
 # children become other programs, libraries come and go, it restricts itself, exceptions are thrown,
 # a debugger comes. Its work is right, counts are exact, and the text is as it was.
+# promise: A hundred threads that count at once in a process lose no hit.
+# promise: Threads, forks, libraries and exceptions come and go while a process is measured.
+#   [ends.sh]
+# not shown: Counters of each thread in programs other than the GNU C library's, or by the
+#   driver; those are locked.
 # shellcheck disable=SC2015,SC2016 # who fails says so; for other shells
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # test/vm/run.sh [KERNEL]: does vm/run keep its promises? Ten boots.
+# promise: A guest sees more files than the host may open.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 run=$top/vm/run

@@ -9,6 +9,14 @@
 # Needs node and chromium, and fetches the pinned packages once. Pictures are left in build/web. With
 # KPERFMON_URL, the address (with its token) that kerninstd --replay build/web/session.jsonl has printed,
 # the browser tests look at that daemon.
+# promise of cover-page: N14 (in part): The report of a whole kernel's coverage works in a
+#   browser, by keyboard and on a phone.
+# promise of page-live: P1, P2, P9, P12, P14, P15, P16, P17: The page's curves follow a running
+#   kernel, and its text is the same afterwards.
+# promise of page, page-browser, page-function, page-daemon, page-speed: P1, P2, P14, P15: The
+#   page's tree, curves, tables, maps and graphs work in a browser, at speed.
+# not shown: P1: A panel of counter registers: events are metrics there, and `kerninst info
+#   --events` has the table.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 number=0 failed=0

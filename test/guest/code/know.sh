@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What is known of the running kernel: info, list, disas, calls; and disas --live while something
 # is installed.
+# promise: K7 (in part), A10: Every point of every function has its free registers, and the live
+#   view shows what is inserted. [test_program_live.c]
 . "$(dirname "$0")/../common/lib.sh"
 start
 

@@ -6,6 +6,9 @@
 # Both count what one isolated CPU executes, on which there is nothing but the load.
 #
 # usage: test/guest/code/oracle.sh CPUS [VM_RUN_OPTION...]
+# promise: K8 (in part), P3 (in part): Counts at entries, exits, blocks and instructions are
+#   those that a QEMU plugin sees. [basic.sh]
+# not shown: K8, P3: Places that a reason refuses (`kerninst info` counts them).
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 last=$(($1 - 1))

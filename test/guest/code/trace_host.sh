@@ -6,6 +6,8 @@
 # image instead: it is rewritten or freed later.
 #
 # usage: test/guest/code/trace_host.sh [KERNEL]
+# promise: K5 (in part): Each transfer of control that QEMU sees the kernel execute is in the
+#   graph.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 out=$(mktemp -d) || exit 1

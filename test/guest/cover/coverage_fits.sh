@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Every block of the kernel in a machine of 1 GiB: it has room for all. With a part of its memory taken
 # what fits is covered, one line says what was not to be had, and the machine goes on.
+# promise: N1: With little memory, what fits is covered, and one line says what does not and why.
 # shellcheck disable=SC2016,SC2317 # for eval; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 start

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Every block of the running kernel and its modules carries a probe, while a compiler, stress-ng
 # and a web server run.
+# promise: N1: At least 99 % of the touchable blocks carry a probe at the same time, in kernel
+#   and modules. [test/guest/cover/coverage.sh]
 # shellcheck disable=SC2016,SC2317 # for eval; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 start

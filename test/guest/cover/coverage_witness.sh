@@ -7,6 +7,8 @@
 #
 # In functions that are moved the witness sees only what is executed in the text: that must have been
 # counted. -s: none is moved, and all is compared both ways.
+# promise: N1: Blocks without a probe of their own are known as surely as QEMU sees them.
+#   [test_cover_choice.c]
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 out=$(mktemp -d) || exit 1

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninst paths: known ways of a test module's functions (test/guest/metrics/), recursion, calls by
 # interrupts; functions of the kernel against counters in each of their blocks.
+# promise: N2: Each way through a function is counted, across recursion and interrupts.
+#   [test_paths.c]
 # shellcheck disable=SC2016,SC2317 # for eval; functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/../metrics/metrics_lib.sh"

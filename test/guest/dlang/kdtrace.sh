@@ -1,6 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # D programs on the live kernel, against loads whose calls, sizes and names are known.
+# promise: D1, D2, D3, D4, D5, D6, D7 (in part): D programs run as native code and print the
+#   counts, sums and strings that the load has. [kdtrace_language.sh, test_dlang.c, fuzz/run.sh]
+# not shown: D1, D2, D3, D4, D5, D6, D7: What doc/known-issues.md lists of D.
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

@@ -5,6 +5,7 @@
 # instruction.
 #
 # usage: test/guest/dlang/kdtrace_cost.sh
+# promise: N7: The cost of a D program is said probe by probe, and a budget is kept.
 # shellcheck disable=SC2016,SC2317 # $target is kdtrace's; functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 start

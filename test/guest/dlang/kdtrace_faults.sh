@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The D language on the live kernel: addresses that lead nowhere, division by zero, ERROR; scratch
 # memory; speculations.
+# promise: D2, D5: A fault ends its D clause without a trace of it, and ERROR says what and
+#   where. [test_dlang.c, test_snippet_exec.c]
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

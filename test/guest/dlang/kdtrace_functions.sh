@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Functions and actions of D, each against what is known otherwise: /proc/kallsyms, perl, the shell.
+# promise: D2, D4: D names addresses, shows structures, and reaches the process by raise() and
+#   stop() only with -w. [errors.sh, accepts.sh]
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What D programs print, to the byte: columns, bars, the order of rows, conversions.
+# promise: D4: D programs print what scripts expect, to the byte. [kdtrace_programs.sh,
+#   test_dlang_output.c]
 # shellcheck disable=SC2016 # $1, $target are kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Variables of D that have parts: structs, unions, arrays, against what C says of the same bytes.
+# promise: D2, D3: Structs, arrays and loops of D have the bytes that C gives them, and bounds
+#   are kept. [errors.sh, accepts.sh]
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

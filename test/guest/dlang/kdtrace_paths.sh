@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # What D knows of a process's files, arguments and stacks, against what /proc and the shell say.
+# promise: D2, D3, D4: D has paths, arguments and stacks of processes as /proc shows them.
+#   [errors.sh, accepts.sh]
 # shellcheck disable=SC2016 # $target is kdtrace's, $ in quotes perl's
 . "$(dirname "$0")/../common/lib.sh"
 start

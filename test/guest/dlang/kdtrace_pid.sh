@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # D in processes: pid probes at entries, returns and offsets, of programs that -c starts and that -p
 # finds, with everything that clauses have elsewhere.
+# promise: D9: One D program has probes in the kernel and in processes, and counts both exactly.
+#   [kdtrace_hits.sh, test_operand.c]
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # D at places inside of functions: insn, block, edge, call; registers there.
+# promise: D3: D runs at any instruction, block, edge or call of a function.
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

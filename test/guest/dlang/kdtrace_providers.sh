@@ -1,6 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # Probes that are no functions: clocks, tracepoints, and what each kernel does, against known work.
+# promise: D3, D12 (in part): D's probes that are no functions fire as known loads say.
+#   [kdtrace_args.sh, kdtrace_network.sh]
+# not shown: D12: args[] of other providers than proc, sched, io, lockstat, ip, tcp, udp,
+#   functions, tracepoints and system calls.
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start

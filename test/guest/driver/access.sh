@@ -3,6 +3,8 @@
 # Between stac and clac, where the kernel may touch user memory: chunks call helpers there, which let
 # others run when they end, while threads go through all the time. Whoever comes back without the
 # flag oopses at the next access. On a kernel with preemption; one CPU, so that others are waiting.
+# promise: A window where user memory is open leaves it open, whatever its helpers do.
+#   [stacks.sh]
 . "$(dirname "$0")/../common/lib.sh"
 start
 path=strncpy_from_user

@@ -3,6 +3,8 @@
 # At least CALLS (50,000) mutated calls of the driver, from SEED (1) on.
 #
 # usage: test/guest/driver/fuzz.sh [CALLS [SEED]]
+# promise: N13 (in part): Mutated requests leave the driver, its text and its heap right.
+# not shown: N13: That no check is missing: a million mutated requests are a sample.
 . "$(dirname "$0")/../common/lib.sh"
 calls=${1:-50000}
 start

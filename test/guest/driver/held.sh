@@ -4,6 +4,7 @@
 # faults, there? Needs -icount: a nanosecond is an instruction.
 #
 # usage: test/guest/driver/held.sh [THREADS [LIMIT]]
+# promise: No CPU is held for long, in instructions, while patches of hundreds of threads go.
 threads=${1:-500}
 limit=${2:-100000}
 . "$(dirname "$0")/../common/lib.sh"

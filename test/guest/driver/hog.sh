@@ -5,6 +5,7 @@
 # The wait ends all the same. While the driver waits a CPU may go and come; not while the task has it:
 # taking a CPU away needs a thread of the kernel's on it, which has no turn then, driver or none.
 # With a driver built with KI_TEST_FAIL, which stops where it is told to.
+# promise: A realtime task that never sleeps does not keep the wait for idle tasks from ending.
 . "$(dirname "$0")/../common/lib.sh"
 insmod "$top/build/kmod/$(uname -r)-fail/kerninst.ko" || exit 1
 start

@@ -6,6 +6,9 @@
 # half as often the driver is unloaded right behind that, under the same load.
 #
 # usage: test/guest/driver/kill.sh [SEED [TIMES [LONGEST]]]: LONGEST seconds until a kill (2)
+# promise: K16, N4 (in part): Closing the device, or kill -9 at any moment, restores text and
+#   heap. [kill_random.sh, fuzz.sh]
+# not shown: N4: Any number of sessions at once: each user's are limited (doc/security.md).
 . "$(dirname "$0")/../common/lib.sh"
 start
 RANDOM=${1:-1}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Letting go ends in bounded time, whoever sleeps where: the owner of a patch is killed while a task
 # sleeps in a fault there, and rmmod, right behind that, says so at once.
+# promise: rmmod right after a kill -9 does not hang: it says that the driver is in use.
 . "$(dirname "$0")/../common/lib.sh"
 start
 badptr=$prog/badptr cover=$top/build/test/cover

@@ -3,6 +3,9 @@
 # kerninst reset: two sessions of root's and one of another user's go at once, each is told, and the
 # text is what it was; --dry-run changes nothing; who may not gets a reason. And the options of all
 # verbs: what --timing counts against what was put in, what --priority makes of the process.
+# promise: K23: kerninst reset takes out all sessions and says what each had; --timing tells each
+#   step. [test_steps.c, test/kerninstd.sh, permit.sh]
+# not shown: K23: EBUSY for a second opener: independent sessions with limits take its place.
 # shellcheck disable=SC2016,SC2317 # for the tool; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 for_everyone "$prog/calls"

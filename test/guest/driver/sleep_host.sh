@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # test/guest/driver/sleep_host.sh [KERNEL]: a machine that has all it needs in its memory sleeps and wakes
 # with windows all over the code that does it (vm/run's machine cannot: virtio-fs refuses to sleep).
+# promise: The machine sleeps and wakes with thousands of windows in the code that does it.
 cd "$(dirname "$0")/../../.." || exit 1
 # shellcheck source=vm/lib/common.sh
 vm=$PWD/vm

@@ -3,6 +3,7 @@
 # A kernel that is not known well enough: a name that it lacks, one of which any would do, a table, a
 # function that breakpoints run (pretended by a driver built with KI_TEST_FAIL). Changes are refused
 # with the reason, reading goes on; force=1 overrides, says so and taints.
+# promise: On a kernel with a name or path that the driver does not know, nothing is written.
 # shellcheck disable=SC2086,SC2119,SC2120,SC2317 # names of functions are one word
 . "$(dirname "$0")/../common/lib.sh"
 driver=$top/build/kmod/$(uname -r)-fail/kerninst.ko

@@ -3,6 +3,9 @@
 # Who has changed the kernel's text, or a process's, looked at from outside: sessions listed, evicted by the tool,
 # by the sysctl and by the key of sysrq, while another session counts on exactly; the tracepoint, the
 # audit's records (the kernel is booted with audit=1), the taint.
+# promise: Each session names its process, user, age and windows, and can be evicted alone.
+# promise: Each change of text is a trace event, and each request an audit record.
+#   [panic_host.sh, coexist.sh]
 # shellcheck disable=SC2016,SC2317 # for the tool; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 for_everyone "$prog/calls"

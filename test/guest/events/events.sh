@@ -5,6 +5,16 @@
 # kernel books for the task.
 #
 # usage: test/guest/events/events.sh [PART...]: abi, counts, killed, hotplug; cost needs -icount
+# promise of events-cost: An event counted for threads costs a switch what was measured; one not
+#   counted costs nothing.
+# promise: P19 (in part): Events of user mode and of the kernel are told apart, and unknown ones
+#   refused. [test_events.c]
+# promise: P7, P8, P10, P13 (in part): Each thread's events are counted wherever it runs, as perf
+#   stat counts them. [test_events.c, fuzz.sh]
+# not shown: P7, P8, P10, P13, P19, F16: Hardware counters: no machine that has them was tried.
+#   Software events and a model stand for them.
+# not shown: P10: Disabling the oldest count: the newest is refused, so that a count that has
+#   begun stays exact.
 # shellcheck disable=SC2317 # parts are called by their names
 . "$(dirname "$0")/../common/lib.sh"
 [ $# != 0 ] || set -- abi counts killed hotplug

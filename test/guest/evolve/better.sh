@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Versions that are tried: one that is better stays, one that is not is taken out. Instructions are
 # counted (--icount), so which is which is known.
+# promise: E10: A version stays only if a caller of it is faster.
 module=ki_special
 insmod "$(dirname "$0")/../../../build/special/$(uname -r)/$module.ko" || exit 1
 . "$(dirname "$0")/../common/lib.sh"

@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Functions of the running kernel are laid out anew: results, counts, faults, stacks and switched
 # branches stay right, and afterwards the text is what it was.
+# promise: E2, E3, E4, E5, E6 (in part), E8, K17 (in part): Functions are laid out by their
+#   profile, and results, faults, tracers and undoing stay right. [test_lay.c, test_join.c,
+#   test_lay_order.c]
+# not shown: E6, K17: Calls from modules led to a layout: they stay, so that modules can go.
 . "$(dirname "$0")/../common/lib.sh"
 start
 point=__x64_sys_getsid

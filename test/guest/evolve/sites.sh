@@ -3,6 +3,7 @@
 # Versions of functions with what the kernel knows by its address: static branches and calls follow
 # when the kernel switches them, faults go on at the copies of their fixups, a WARN is of its line;
 # in a module's function, which says of each call what came of it, and in the kernel's own.
+# promise: E10: Static branches, calls, faults and WARNs work in a version as in its original.
 module=ki_special
 insmod "$(dirname "$0")/../../../build/special/$(uname -r)/$module.ko" || exit 1
 . "$(dirname "$0")/../common/lib.sh"

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Versions of functions for one value of an argument: calls with that value go there, by the guard
 # or directly, and do what they did; all others do not come there; afterwards nothing is left.
+# promise: E10: A version for a frequent value does what its original does, and goes without a
+#   trace. [test_special.c, module.sh, test_module.c]
 . "$(dirname "$0")/../common/lib.sh"
 start
 modules() { grep -c '^kerninst_copy_' /proc/modules; }

@@ -3,6 +3,10 @@
 # kerninst evolve --watch: a kernel that goes on to improve itself keeps what is better, and only
 # that; takes back what does not serve the load any more; rests as its budget says; and leaves
 # nothing behind. Instructions are counted, so a verdict is about the code and not about the host.
+# promise: N9 (in part), E7 (in part), E11: The kernel goes on to improve itself within its
+#   budget, and keeps only proven gains. [ideas.sh, api.sh]
+# not shown: N9, E7: Gains in stalls of a cache, or of `tcp_rcv_established` alone: the virtual
+#   time of any function is judged.
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 start

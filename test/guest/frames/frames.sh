@@ -7,6 +7,8 @@
 #
 #   frames.sh [VARIANT [some]]	a driver of another build: one without the unwinder's rows must fail;
 #		some: of windows by themselves only, and without perf
+# promise: A stack trace from any instruction of a patch is complete, for every unwinder of the
+#   kernel. [faults.sh, frames_must_fail.sh]
 . "$(dirname "$0")/../common/lib.sh"
 insmod "$top/build/kmod/$(uname -r)${1-}/kerninst.ko" || exit 1
 insmod "$top/build/frames/$(uname -r)/ki_frames.ko" \

@@ -3,6 +3,8 @@
 # A session ends and others stay in the same patches, when the heap is full and in pieces, or a
 # kprobe stands on the springboard: its code does not run any more from that moment on, theirs does,
 # and it goes when there is room.
+# promise: K16: A closed session's code has run for the last time, however full the heap is.
+# promise: What cannot be given back at once is named with its reason and its holder. [let_go.sh]
 . "$(dirname "$0")/../common/lib.sh"
 start
 echo 4194304 > /sys/module/kerninst/parameters/heap

@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The example of an instrument: its README's commands, as they stand there, and what they print.
+# promise: F16: The shipped instruments measure parameters, memory, stack, disk and CPU use as
+#   known. [test/guest/records/record.sh, events.sh, test/guest/metrics/metrics.sh, stacks.sh]
 # shellcheck disable=SC2317,SC2016 # functions are called through ok; awk has its own variables
 . "$(dirname "$0")/../common/lib.sh"
 start

@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Instruments written in C: arguments and results, order, records, contexts, recursion, the life of
 # their module, and what is refused; one that could sleep.
+# promise: F13: An instrument or helper that would be called inside itself is skipped, and that
+#   is counted.
+# promise: G4, G12, F12: C functions of users' modules are called with arguments, return values
+#   and write described records.
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 cd /tmp || exit 1

@@ -5,6 +5,11 @@
 # is what it was. The order of what is recorded is the witness's: kcov_host.sh.
 #
 # usage: test/guest/kcov/kcov.sh [cost]
+# promise: N5: KCOV's interface answers on a stock kernel as its documentation says, each task
+#   with its own trace. [test_kcov.c, fuzz.sh]
+# promise of kcov-cost: N5: KCOV's blocks and comparisons cost traced and other tasks no more
+#   than is allowed.
+# not shown: N5: Remote coverage.
 . "$(dirname "$0")/../common/lib.sh"
 file=/sys/kernel/debug/kcov
 kcov=$top/build/test/kcov

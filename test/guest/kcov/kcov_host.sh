@@ -3,6 +3,7 @@
 # What KCOV records, block by block, against an independent witness: a QEMU plugin that writes down the
 # order in which the kernel's instructions are executed. Runs on the host; boots a guest with it. Both
 # see one isolated CPU, on which there is nothing but the traced task.
+# promise: N5: KCOV's trace of blocks is in the order that a QEMU plugin saw.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 out=$(mktemp -d) || exit 1

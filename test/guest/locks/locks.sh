@@ -3,6 +3,7 @@
 # A request that sleeps in user memory, for ever, delays no other descriptor's work by more than
 # 100 ms (needs -icount: a nanosecond is an instruction), and can be killed. The control group of
 # the process that makes a request pays for what it takes.
+# promise: A request that waits in user memory delays no other session by 100 ms.
 # shellcheck disable=SC2016 # for the shell inside
 . "$(dirname "$0")/../common/lib.sh"
 locks=$top/build/test/locks

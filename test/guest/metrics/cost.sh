@@ -9,6 +9,8 @@
 # A budget is kept over a second and more: what the first moments cost is paid back by then. What is
 # said and what the load felt differ by what this process does while the load does not run yet, or no
 # more: some million instructions, 0.4 % of the short runs and 0.15 % of the long ones.
+# promise: N7: The cost of a measurement is predicted before it begins, and a budget is kept.
+#   [test_budget.c]
 # shellcheck disable=SC2317 # functions are called through ok
 parts=${*:-code kinds before budget record_budget}
 . "$(dirname "$0")/../common/lib.sh"

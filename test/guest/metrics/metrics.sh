@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Metrics of functions that take known times (test/guest/metrics/): against the kernel's clock read
 # around the calls, against what the scheduler has booked for the thread (own), against counts.
+# promise: P3, P4, P5, P6, P12, P13, P16, P23: Metrics of functions are exact across sleep,
+#   migration, recursion, interrupts and tail jumps. [metrics_cpus.sh, test_measure.c,
+#   test_measure_more.c, test_plan_stages.c]
 # shellcheck disable=SC2317 # functions are called through ok and until_true
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/metrics_lib.sh"

@@ -3,6 +3,8 @@
 # Metrics of what is no function: blocks, calls, instructions, against the function that they are
 # of, the functions that are called, and the kernel's clock around them (test/guest/metrics/); what
 # has no beginning and end is refused.
+# promise: P3, P9: Times of blocks, calls and instructions make up the function's; unsuitable
+#   points are refused with a reason. [test_measure_points.c]
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/metrics_lib.sh"

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # --own: only what the command does and what it starts, while another process does the same all the
 # time; and what is left of the control group that tells them.
+# promise: With --own only the command and the processes that it starts are counted, covered and
+#   recorded.
 # shellcheck disable=SC2016,SC2317 # for sh; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 start

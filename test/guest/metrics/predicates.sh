@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Counts under predicates: two programs make known numbers of calls at the same time, beside
 # whatever the machine does; what tells them apart must tell their counts apart, exactly.
+# promise: P11, F4: Predicates tell two programs apart by name, user, group, CPU, file, value,
+#   memory and path.
 . "$(dirname "$0")/../common/lib.sh"
 start
 dir=/tmp/predicates

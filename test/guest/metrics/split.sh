@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What is measured, taken apart by predicates: the kernel's TCP input under a load over loopback, by
 # port, by code path; the parts make the whole, which another session measures meanwhile.
+# promise: P20: The time of a function is taken apart by predicates or a key, and the parts make
+#   the whole. [test_measure.c]
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/metrics_lib.sh"

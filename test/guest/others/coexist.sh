@@ -5,6 +5,7 @@
 # doc/coexistence.md is checked here, by its name.
 # Functions are called by name; pieces of shell that run later are not expanded here; names have
 # no blanks.
+# promise: Beside each other tool, both work or one is refused and says why. [others.sh]
 # shellcheck disable=SC2317,SC2016,SC2086,SC2013
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/coexist_lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Patches have names: in /proc/kallsyms, in the log of a stack that begins in one, in perf's samples;
 # they go with the session, and where there are more patches than names, the others are said to have none.
+# promise: Patches have names in oopses, kallsyms and perf. [frames.sh]
 # shellcheck disable=SC2016,SC2317 # for the tool; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 insmod "$top/build/frames/$(uname -r)/ki_frames.ko" \

@@ -5,6 +5,7 @@
 # counted, and start while what they run then is changed.
 #
 # usage: test/guest/others/others.sh [GLOB...]: functions that are counted together; all, in six parts
+# promise: CPUs start hundreds of times while what they run then is counted.
 . "$(dirname "$0")/../common/lib.sh"
 start
 events=/sys/kernel/tracing/kprobe_events

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # usage: test/guest/permit/boot.sh MODE: a kernel that was booted with lockdown=MODE loads no driver without a
 # signature of an enrolled key; the tools say so, and what to do instead.
+# promise: On a kernel that is booted locked down the tools say why the driver is missing.
 # shellcheck disable=SC2016,SC2317 # words for eval
 . "$(dirname "$0")/../common/lib.sh"
 is "booted locked down" "$(grep -o '\[.*\]' /sys/kernel/security/lockdown)" "[$1]"

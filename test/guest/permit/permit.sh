@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Who may do what: capabilities, descriptors for reading, and lockdown in both of its modes, raised
 # while the driver is loaded and sessions are in; the tools' answers. Lockdown last: it is for good.
+# promise: Each request needs its right and obeys lockdown, while removing is always allowed.
+#   [boot.sh, test_live_more.c]
+# promise: Sessions and users have limits, and their memory is charged to the caller's control
+#   group.
 # shellcheck disable=SC2016,SC2317 # for the tool; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 for_everyone "$prog/calls" "$top/build/test/callees" "$top/build/test/permit"

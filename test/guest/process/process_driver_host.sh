@@ -3,6 +3,7 @@
 # usage: [GUEST_SCRIPT=dlang/kdtrace_hits.sh] test/guest/process/process_driver_host.sh [ARGUMENT OF vm/run...]
 # What single steps find in a program is found here, where a step costs little; what the driver
 # counts there, in the guest: test/guest/process/process_driver.sh, or that script.
+# promise: By the driver, hits in a process are exact, and no thread is stopped. [fuzz.sh]
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 bin=build/test/process

@@ -3,6 +3,8 @@
 # kerninst record of points in processes: each call with what the program itself says of it, in one
 # order with the kernel's records of the same threads; predicates, memory, returns; the text given
 # back however it ends; what is refused.
+# promise: Records of processes and of the kernel are in one file, in one order.
+#   [test_snippet_thread.c]
 # shellcheck disable=SC2016,SC2317 # for awk, and for other shells; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/program.sh"

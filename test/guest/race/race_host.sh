@@ -4,6 +4,11 @@
 # without the wait, which must be seen to fail. Runs on the host.
 #
 # usage: test/guest/race/race_host.sh wait|no-wait [KERNEL [PART...]]	parts: see race.sh
+# promise: K9 (in part): A task held at any boundary of any springboard goes on correctly while
+#   that springboard changes. [busy.sh, phase.sh, toggle.sh, memory_boards.sh, disturb.sh]
+# promise of race-filled: K15: A patch is freed only when no task can be inside. [fuzz.sh]
+# not shown: K9: Overwriting one instruction alone: a window may hold several. Where it cannot be
+#   filled, tasks are waited for.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 mode=$1 kernel=${2:-6.1}

@@ -3,6 +3,12 @@
 # kerninst record and report: known calls with their arguments, ways through functions, which code it
 # was, all modes, what is lost, a writer that is killed, a disk that is full, a machine that stops; what would
 # be put in.
+# promise: G6, G12, G13, F2, F12, F15: Every hit becomes a record in a file, or is counted as
+#   lost, also after kill -9. [test_recording.c, fuzz/run.sh]
+# promise: F1: Totals made in the kernel take a hundredth of the data of records, or less.
+#   [aggregates.sh]
+# not shown: G6: An exact start: code comes a little earlier and goes a little later; what is
+#   recorded is exact.
 # shellcheck disable=SC2317,SC2016 # functions are called through ok; $rsp is no variable of the shell
 . "$(dirname "$0")/../common/lib.sh"
 start

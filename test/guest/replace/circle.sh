@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Replacements that would lead in a circle are refused, whoever asks for which part of it, and
 # functions that must not be called, because they sleep or are no plain code, nor stand for another.
+# promise: No replacement, by whichever sessions, ever leads in a circle.
+# promise: Inserted code calls only the beginning of a plain function that cannot sleep.
+#   [instruments.sh, permit.sh]
 . "$(dirname "$0")/replace_lib.sh"
 m=ki_replace
 begin 1 ${m}_a=${m}_b "12 22 32 42"

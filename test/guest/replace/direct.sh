@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What replaces a call is called where the call stands: its distance is changed, and no jump is
 # added; a counter there, another session or a kprobe come and go, in every order.
+# promise: K17, K18: A replaced call leads to the replacement without another jump, and gives way
+#   to users of the ftrace site.
 . "$(dirname "$0")/replace_lib.sh"
 m=ki_replace
 T=/sys/kernel/tracing

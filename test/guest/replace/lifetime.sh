@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A replacement's module, when the replaced function is the kernel's own: it stays as long as it is
 # needed, and can go soon behind it.
+# promise: A replacement's module stays as long as it is needed.
 . "$(dirname "$0")/../common/lib.sh"
 ok "the test module loads" insmod "$top/build/replace/$(uname -r)/ki_replace.ko"
 start

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Functions and calls are replaced while sessions come and go, in every order, with counters at the
 # same places. /proc/ki_replace calls a by two calls, a pointer and a jump; a, b, c give 1, 2, 3.
+# promise: Functions and single calls are replaced, also one upon another, and undone in any
+#   order.
 . "$(dirname "$0")/replace_lib.sh"
 m=ki_replace
 is "nothing is replaced" "$(results)" "11 21 31 41"

@@ -4,6 +4,12 @@
 # and the tool's manners: exit codes, where results go, what it says to bad input.
 #
 # The load runs on isolated CPUs, so all that is counted there is its work: isolcpus= says which.
+# promise: K1: An unmodified kernel is instrumented while it runs, and its text is the same
+#   afterwards.
+# promise of basic-debug: A kernel with lockdep and KASAN finds nothing wrong in the driver.
+# promise: The hash of the text covers kernel and modules, and --text-hash names the first
+#   difference. [test_live.c]
+# not shown: lockdep and KASAN with today's driver in each nightly suite (doc/known-issues.md).
 . "$(dirname "$0")/../common/lib.sh"
 start
 ok "there are isolated CPUs" test "$isolated_cpus"

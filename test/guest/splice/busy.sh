@@ -5,6 +5,8 @@
 # Springboards of each kind come, get a second chunk, lose it and go, over and over, while another
 # CPU runs through them without a pause (test/guest/race/race.c) and checks each result. The two
 # must run at the same time: whatever order the driver's writes are seen in, is seen here.
+# promise: K9 (in part): Springboards come and go while another CPU runs through them, and each
+#   result is right. [busy_tools.sh]
 . "$(dirname "$0")/../common/lib.sh"
 seconds=${1:-5}
 start

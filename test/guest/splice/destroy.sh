@@ -4,6 +4,9 @@
 # points of every function that can be touched; nothing changes.
 #
 # usage: test/guest/splice/destroy.sh [SEED [STEP [POINTS]]]: POINTS of every STEPth function (2 of all)
+# promise: K7 (in part), A10: A register or flag that is reported dead may be inverted at any
+#   instruction, under load. [test_regexec.c, test_program_live.c]
+# not shown: K7: Vector registers and system flags, which are never reported dead.
 . "$(dirname "$0")/../common/lib.sh"
 seed=${1:-$RANDOM} step=${2:-1} points=${3:-2}
 insmod "$top/build/kmod/$(uname -r)-anycode/kerninst.ko"

@@ -4,6 +4,8 @@
 # a program whose system calls get bad pointers sees what it sees without; a task that sleeps in
 # a fault, in a patch or in what a patch displaces, goes on well, however late. And a warning
 # whose ud2 is displaced is the same warning.
+# promise: Instructions that may fault, BUG and WARN sites are displaced correctly, or stay and
+#   say why. [busy.sh]
 . "$(dirname "$0")/../common/lib.sh"
 start
 faults_met() { sed -n 's/^cover: \([0-9]*\) faults$/\1/p' /tmp/cover; }

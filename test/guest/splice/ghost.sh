@@ -4,6 +4,7 @@
 # kernels since 6.8 die of it. What stands there now is done, of seven kinds (kmod/text/trap.c).
 #
 #   vm/run --no-module -- test/guest/splice/ghost.sh
+# promise: A CPU that asks about a breakpoint that has gone executes what stands there now.
 . "$(dirname "$0")/../common/lib.sh"
 # First the one who takes it away, so that he is asked first.
 ok "the module that takes it away loads" insmod "$top/build/mate/$(uname -r)/ki_mate.ko"

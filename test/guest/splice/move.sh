@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Functions that are moved as a whole, while others have single points in them; whoever goes first,
 # and however, the others count on exactly. That all points of moved functions agree: points.sh.
+# promise: A function moves as a whole, so that a counter in it costs one instruction.
+#   [test_move.c, points.sh]
 . "$(dirname "$0")/../common/lib.sh"
 start
 point=__x64_sys_getsid

@@ -4,6 +4,10 @@
 # block, every edge, calls and returns, entry and exit. What they count must agree with each other
 # (test/guest/splice/points_check.py) and with the number of calls; chunks run in their order. The load runs
 # on an isolated CPU, and what is compared was counted there.
+# promise: K8: A count at every point of 50 functions at once is exact, or the point is refused
+#   with a reason. [springboards.sh, faults.sh, test_point_run.c]
+# promise of points-thunks, points-inline: The same holds with aligned thunks and with calls and
+#   returns all inline. [tail.sh, faults.sh, copies.sh, test/guest/torture/torture.sh]
 . "$(dirname "$0")/../common/lib.sh"
 start
 json=/tmp/points.json

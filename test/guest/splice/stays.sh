@@ -3,6 +3,8 @@
 # A call that no springboard covers is executed where it stands, so that the processor's returns are
 # where it expects them: the patches of calls in all parts of the kernel are read. No bounce stands
 # over such a call.
+# promise: Calls that no springboard covers stay in the text, so the processor predicts returns
+#   rightly.
 . "$(dirname "$0")/../common/lib.sh"
 start
 "$top/build/test/stays" "${1:-19}" > /tmp/stays 2> /tmp/wrong

@@ -8,6 +8,7 @@
 #
 # usage: test/guest/splice/steps.sh [MODE[:STRIDE[:FIRST]]...]: kill, interrupt, disturb (all three); each
 # STRIDE-th step only (each), from FIRST on (1).
+# promise: F14: A kill, an unload or a lost CPU at any step of a request leaves nothing wrong.
 . "$(dirname "$0")/../common/lib.sh"
 driver=$top/build/kmod/$(uname -r)-fail/kerninst.ko
 race=$top/build/race/$(uname -r)/ki_race.ko

@@ -3,6 +3,9 @@
 # A counter at the entry of every function that can carry one, some 10,000 at a time, installed
 # and taken out under load: whatever our own breakpoint path or the kernel's patching runs would
 # show itself here by hanging.
+# promise: N12 (in part): A breakpoint at every other function works under load, on each stock
+#   kernel, from one source tree. [basic.sh]
+# not shown: N12: Kernel 7.2.
 . "$(dirname "$0")/../common/lib.sh"
 start
 "$prog/hammer" 900 2 > /dev/null 2>&1 &

@@ -3,6 +3,8 @@
 # Stacks and strings: a kernel's stack as the kernel shows it, in plain code, in code that is
 # instrumented all over, and in functions that are moved; in interrupts and NMIs; a program's own; a
 # table that is too small; strings as they were passed.
+# promise: Records and predicates have strings and stacks as the kernel and the process show
+#   them. [report.sh]
 # shellcheck disable=SC2016,SC2317 # for another shell; functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 start

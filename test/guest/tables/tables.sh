@@ -5,6 +5,8 @@
 # memory too; hostile requests.
 #
 # usage: test/guest/tables/tables.sh [cost]: what a change costs; needs -icount
+# promise: D6, D7 (in part): Tables stay right when all CPUs and interrupts change them, and when
+#   they are full. [test_table.c, test_table_shared.c]
 set -- "${1-}"
 . "$(dirname "$0")/../common/lib.sh"
 start

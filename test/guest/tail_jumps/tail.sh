@@ -3,6 +3,7 @@
 # Exits behind tail jumps (:exit:after): counted once for each call, when what was jumped to has
 # returned; in every order of sleeping in there, closing, being killed and unloading; while return
 # probes and the function graph tracer take the same return addresses; and what is refused.
+# promise: An exit is counted when its caller gets control back, after what a tail jump leads to.
 # shellcheck disable=SC2317 # functions are called through ok and until_true
 . "$(dirname "$0")/../common/lib.sh"
 ok "the test module loads" insmod "$top/build/tail/$(uname -r)/ki_tail.ko"

@@ -4,6 +4,7 @@
 # inside; sessions that end or are killed.
 #
 # usage: test/guest/threads/threads.sh [PART...]: counts, clocks, sessions, traced, hotplug; cost needs -icount
+# promise: Each thread has words and a clock of its own, exact across moves, ends and kill -9.
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/../common/switches_lib.sh"
 [ $# != 0 ] || set -- counts clocks sessions traced

@@ -1,6 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The examples of the library (examples/api) do what they say, and leave the kernel as it was.
+# promise: A3 (in part), A5, A9, A12 (in part), A16 (in part): Programs of at most 100 lines of C
+#   see and instrument the kernel. [test_program.c, test_plan.c, oracles.sh]
+# not shown: A3, A12, A16: What these rows ask of the old interfaces beyond these programs.
 # shellcheck disable=SC2317 # functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 start

@@ -5,6 +5,8 @@
 #
 # The driver is cut down to a file here, because it is built twice in emulation: test/install.sh builds
 # the whole one as DKMS does.
+# promise: What make install-dkms installs is what modprobe loads, and make uninstall leaves
+#   nothing. [install.sh]
 # shellcheck disable=SC2016,SC2317 # makefiles and scripts as text; functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 tree=/tmp/tree

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninstd with the kernel: curves against known numbers of calls, clients that vanish, a daemon
 # that is killed, what is inserted, what a recording holds.
+# promise: P1, P9, P12, P14, P17: kerninstd measures for several clients at once, and their
+#   curves go when they go. [kerninstd_load.sh]
 # shellcheck disable=SC2317,SC2154,SC2016 # functions are called through ok; stream sets id_* and pid_*; jq has $ too
 . "$(dirname "$0")/../common/lib.sh"
 . "$top/test/kerninstd_lib.sh"

@@ -4,6 +4,8 @@
 # and without it the proxy is faster and answers the same.
 #
 #   vm/run --icount -- test/guest/tools/proxy.sh
+# promise: P22: The search finds by itself where a caching proxy loses its time, and removing
+#   that cause helps.
 . "$(dirname "$0")/../common/lib.sh"
 start
 out=/tmp/proxy.out

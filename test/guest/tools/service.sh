@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninstd as systemd starts it: by its unit, in all its confinement, with the kernel. The machine's
 # first process is another, so systemd is the first one of a PID namespace.
+# promise: P1: kerninstd works under systemd, in the confinement of its unit.
 # shellcheck disable=SC2317 # functions are called through until_true and soon
 . "$(dirname "$0")/../common/lib.sh"
 unit=/etc/systemd/system/kerninstd.service

@@ -4,6 +4,8 @@
 # distances, and counters cost what counters cost. With --icount; `all`: dd too.
 #
 #   vm/run --icount -- test/guest/tools/studies.sh [all]
+# promise: D11, G14, G15: One command measures what measuring does: trials in turns, intervals, a
+#   t-test, or no difference proven. [test_welch.c]
 . "$(dirname "$0")/../common/lib.sh"
 start
 cd /tmp || exit 1

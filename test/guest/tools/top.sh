@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# promise: P14: kerninst top shows the busiest functions exactly, and leaves terminal and text as
+#   they were. [test_top.c]
 # shellcheck disable=SC2016 # jq and awk have $ too
 # kerninst top with the kernel: a known load in exact order, its numbers, and all keys in a terminal.
 . "$(dirname "$0")/../common/lib.sh"

@@ -6,6 +6,10 @@
 #
 # Torture: everything that can be spliced, while stress-ng, a compiler and a web server run, whose
 # results must be what they are without us. The seed makes the same order again.
+# promise of torture, torture-once-all, torture-all: Every window of every touchable function
+#   goes in under loads whose results stay the same.
+# promise: Windows work in all code that NMIs, faults, breakpoints and the driver itself run
+#   through.
 # shellcheck disable=SC2317,SC2086 # functions are called by name; paths have no blanks
 . "$(dirname "$0")/../common/lib.sh"
 seed=${1:-1} seconds=${2:-150}

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Blocks of hand-assembled functions, and why some have none.
+ *
+ * promise: K6: Jump tables are read, relative and absolute; a function with another computed
+ *   jump is flagged. [oracles.sh]
  */
 #include "common_code.h"
 

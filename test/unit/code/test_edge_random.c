@@ -3,6 +3,9 @@
  * Edge counts from block counts. Random walks through random graphs give counts that are true;
  * what the flow equations determine is asked of elimination modulo a prime, which knows of no
  * work lists or bridges: such edges must be exact, and no others may be called so.
+ *
+ * promise: E3, P21: Edge counts follow exactly from block counts where equations determine them;
+ *   else they are called estimates. [test_edge_counts.c, test/guest/cover/coverage.sh]
  */
 #include "common_graph.h"
 

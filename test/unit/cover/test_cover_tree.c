@@ -7,6 +7,9 @@
  * A walk does what a thread may do: it begins at the entry, or where other code jumps to, or in the
  * middle of a block where it has slept since before there were probes; takes any edge; and may end
  * for ever in the middle of a block that has a call or an instruction that may fault.
+ *
+ * promise: N2: Counters only off a spanning tree give exact counts of all blocks and edges.
+ *   [coverage_witness.sh]
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,6 +10,8 @@
  * tables that table must be sorted, and a search in it find what it must of the patches that are
  * there: the kernel searches it at any moment, without a lock. The heap grows and shrinks
  * meanwhile: it must be asked for no memory that it has, and what it has given back is overwritten.
+ *
+ * promise: The heap gives no byte or row twice, keeps its reserve and keeps its tables sorted.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Predicates: the C compiler says what expressions mean; what names mean.
+ *
+ * promise: P11, F4: Predicates in text mean what the C compiler says, and those that refuse cost
+ *   little. [test_predicate_random.c, test_predicate_text.c, fuzz/run.sh]
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,9 @@
  * Stages and bundles of plans, against a driver that is played by fake_driver.h: in which order
  * things are put in and taken out, and what a refusal takes with it. A chunk's order says which it
  * is.
+ *
+ * promise: F14: What is put in together goes in together, or none of it does. [test_plan.c,
+ *   memory.sh]
  */
 #include "plan_fixture.h"
 

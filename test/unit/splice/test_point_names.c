@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Names of points: what is read is written again, and what is none is refused.
+ *
+ * promise: Points have names that are read and written, and chunks at one place an order across
+ *   sessions. [points.sh]
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -7,6 +7,9 @@
  * and may not be much. Then relocation is made wrong on purpose, to see that it is noticed.
  *
  * KI_SEED: another million. KI_RELOCATIONS: how many instead.
+ *
+ * promise: K12: A million random instructions do the same in the text and as relocated copies.
+ *   [test_execute.c, test_relocate.c, test_copy.c, copies.sh]
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,9 @@
 /*
  * Windows and points: where code can be put. Small functions made for the purpose, and what must
  * be true for every function of a large library.
+ *
+ * promise: G2, G7: A function of unknown control flow is refused, and no window crosses a block.
+ *   [fuzz.sh]
  */
 #include <errno.h>
 #include <setjmp.h>

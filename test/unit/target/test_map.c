@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * System.maps of images, and the reserved text that an image's tables tell.
+ *
+ * promise: K4: A System.map takes the place of the kernel's own symbols.
  */
 #include "common_elf.h"
 

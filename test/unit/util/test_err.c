@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Errors, the table of reasons, arrays, sorting, and the list of public functions.
+ *
+ * promise: N10 (in part): Every refusal has a tag, a sentence and a hint. [basic.sh]
+ * not shown: N10: That each sentence helps: tests ask that there is one, and that its reason is
+ *   provoked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
