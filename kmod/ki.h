@@ -401,9 +401,9 @@ int __must_check ki_still_call(struct task_struct *t, ki_still_fn call, void *ar
 int __must_check ki_still_idle(int cpu, ki_still_fn call, void *arg);
 
 /*
- * faults.c: call found for each address in the heap where a task took a fault it is still in, and
- * for each in ki_returned that one will return to, and for each in the text of these modules where
- * a task is, or will return to. KI_FAULTS_ANYWHERE: one may return to any.
+ * faults.c: call found for each address of three kinds. In the heap: a task took a fault there
+ * that it is still in. In ki_returned: a task will return there. In the text of these modules: a
+ * task is there, or will return there. KI_FAULTS_ANYWHERE: one may return to any.
  * KI_FAULTS_UNKNOWN: of one it is not known; it may be in any, and return to any. found() may
  * sleep. The task is NULL if it is an idle one.
  */

@@ -48,9 +48,12 @@ bool ki_cfg_dominates(const struct ki_cfg *cfg, uint32_t a, uint32_t b);
 
 /*
  * A hash by which graphs are told apart: the same function, loaded anywhere, has the same. It is
- * XXH3, 64 bits, seed 0, of these 32-bit little-endian words: the number of blocks; of each block,
- * in order, its start less the function's and its length; the number of edges; of each edge its
- * block, the block that it leads to (KI_NONE: none of the function's), and its kind.
+ * XXH3, 64 bits, seed 0, of 32-bit little-endian words in this order:
+ *    the number of blocks
+ *    of each block, in order: its start less the function's, its length
+ *    the number of edges
+ *    of each edge: its block, the block that it leads to (KI_NONE: none of the function's),
+ *    its kind
  *
  * The edges are those of fn->edges but calls (ftrace and static calls write them), each once, in
  * order of these three words. All that lead out of the function have the kind 5, whether they
@@ -77,14 +80,14 @@ struct ki_edge_counts {
 };
 
 /*
- * Edge counts from the block counts counts[nblocks] (KI_COUNT_UNKNOWN where there is none),
- * after Tamches, "Fine-Grained Dynamic Instrumentation of Commodity Operating System Kernels"
- * (2001), chapter 6: what the flow equations determine is exact; the rest is estimated as the
- * least of what the source has left to give and the destination left to take; all is computed
- * from exact values. Exceptions (fixup edges) count as 0 unless the equations say otherwise.
- * Calls that come back do not take part: their count is their block's. A block that nothing
- * but calls and exceptions leads out of is left there (a call that does not return, a trap).
- * Free the arrays with ki_edge_counts_free.
+ * Edge counts from the block counts counts[nblocks] (KI_COUNT_UNKNOWN where there is none). They
+ * follow Tamches, "Fine-Grained Dynamic Instrumentation of Commodity Operating System Kernels"
+ * (2001), chapter 6. What the flow equations determine is exact. The rest is estimated as the
+ * least of what the source has left to give and the destination left to take. All is computed from
+ * exact values. Exceptions (fixup edges) count as 0 unless the equations say otherwise. Calls that
+ * come back do not take part: their count is their block's. A block that nothing but calls and
+ * exceptions leads out of is left there (a call that does not return, a trap). Free the arrays
+ * with ki_edge_counts_free.
  */
 int ki_edge_counts(const struct ki_cfg *cfg, const uint64_t *counts, struct ki_edge_counts *out,
 		   struct ki_err *err);

@@ -147,10 +147,15 @@ struct ki_function {
 /*
  * Analyse the function of a symbol.
  *
- * Block leaders: the entry; targets of direct branches from inside; and from other functions,
- * found by scanning the target's whole text once (a cold part jumps into the middle of its
- * parent); targets of jump labels and exception fixups; what follows a branch, a return, a
- * trap that does not continue. Calls do not end a block.
+ * Block leaders:
+ *    the entry
+ *    targets of direct branches from inside
+ *    those from other functions, found by scanning the target's whole text once (a cold
+ *    part jumps into the middle of its parent)
+ *    targets of jump labels and exception fixups
+ *    what follows a branch, a return, a trap that does not continue
+ *
+ * Calls do not end a block.
  *
  * 0 also for a function that cannot be instrumented: then fn->reason says why, and whatever
  * could be decoded is there. Free with ki_function_free.

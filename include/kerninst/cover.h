@@ -101,9 +101,11 @@ struct ki_cover_options {
 	size_t size; /* of this structure */
 	enum ki_cover_mode mode;
 	bool every; /* a probe in each block, also in those that others' would tell */
-	/* No function is moved. Those are, else, in which probes cost less so; a task that is in
-	 * one of these when the probes come, and not in a call, is missed; it is not seen until it
-	 * has left it, or comes back from a call. */
+	/*
+	 * No function is moved. Those are, else, in which probes cost less so. A task that is in
+	 * one of these when the probes come, and not in a call, is missed: it is not seen until it
+	 * has left it, or comes back from a call.
+	 */
 	bool stay;
 	/* Only what is executed when it holds; NULL: all. Not inside(). Then all blocks have
 	 * probes. */

@@ -69,9 +69,9 @@ int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct 
 void ki_dlang_free(struct ki_dlang *d); /* NULL is allowed */
 
 /*
- * Of a program that declares probes to be written into a program of C or C++, and has no clauses:
- * the header with a macro for each of them (its guard: any text), an object to be linked to those
- * who use that. -EINVAL.
+ * For a program that declares probes to be written into a program of C or C++, and has no clauses.
+ * The header has a macro for each of them (its guard: any text). The object is to be linked to
+ * those that use that. -EINVAL.
  */
 int ki_dlang_header(const struct ki_dlang *d, const char *guard, FILE *out, struct ki_err *err);
 int ki_dlang_object(const struct ki_dlang *d, FILE *out, struct ki_err *err);

@@ -110,9 +110,10 @@ struct ki_evolve_forecast {
 
 /*
  * What a profile says of a function, as a graph of its blocks: g's arrays are to be freed. An edge
- * that leaves through the text (a static branch) has count 0: nothing can fall there. -ENOENT: it
- * is not in the profile; -ESTALE: it is there with other blocks or edges; or why it could not be
- * profiled; all with err.
+ * that leaves through the text (a static branch) has count 0: nothing can fall there. With err:
+ *    -ENOENT  it is not in the profile
+ *    -ESTALE  it is there with other blocks or edges
+ *    other    why it could not be profiled
  */
 int ki_evolve_graph(const struct ki_coverage *profile, const struct ki_function *fn,
 		    const struct ki_spans *spans, struct ki_lay_graph *g, uint64_t *calls,
@@ -232,8 +233,10 @@ struct ki_evolve_idea {
 /*
  * A policy of what could be done: a C function, so that others add theirs. What it proposes is
  * tried as everything is, and stays if it is better. Symbols of the case's target must stay what
- * they are. 0 and *out; -ENODATA without a text: nothing; -ECANCELED: the service is to end; else
- * why not, which is told.
+ * they are. It returns 0 and *out, or:
+ *    -ENODATA without a text  nothing
+ *    -ECANCELED               the service is to end
+ *    other                    why not, which is told
  */
 typedef int ki_evolve_policy(const struct ki_evolve_case *c, struct ki_evolve_idea *out,
 			     struct ki_err *err);

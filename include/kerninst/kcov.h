@@ -25,9 +25,9 @@ int ki_snippet_kcov(uint64_t addr, const struct ki_site_regs *site, struct ki_lo
 		    struct ki_err *err);
 
 /*
- * What comes right before a comparison at addr: if comparisons of the current task are traced, both
- * values go into its trace; those in memory as a load of the same size finds them there a moment
- * before the instruction; what cannot be read leaves no record.
+ * What comes right before a comparison at addr: if comparisons of the current task are traced,
+ * both values go into its trace. Those in memory are what a load of the same size finds there a
+ * moment before the instruction. What cannot be read leaves no record.
  *
  *	cmpq $0, %gs:trace; je 1f; push %rax; push SECOND; push FIRST; mov $what, %rax; push %rax;
  *	call KCOV_COMPARISON; pop %rax (three times); pop %rax; 1:

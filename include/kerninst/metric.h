@@ -8,20 +8,23 @@
  * wanted at no cost for the kernel, and taken out together.
  *
  * Points
- *  - What lasts is measured of functions, and of points that have a beginning and an end: a block,
- *    from its first instruction to before the one by which it is left (its post-hook); an
- *    instruction, wherever it goes on; a call in a function (KI_POINT_EDGE), from before it to
- *    after it, of a tail jump until what it leads to returns; all calls of a function
- *    (KI_POINT_CALLS) that come back. What is said below of a call of a function holds for these.
- *    Other points are one moment: KI_R_NO_DURATION.
+ *  - What lasts is measured of functions, and of points that have a beginning and an end:
+ *     - a block, from its first instruction to before the one by which it is left (its post-hook)
+ *     - an instruction, wherever it goes on
+ *     - a call in a function (KI_POINT_EDGE), from before it to after it; of a tail jump until
+ *       what it leads to returns
+ *     - all calls of a function (KI_POINT_CALLS) that come back
+ *
+ *    What is said below of a call of a function holds for these. Other points are one moment:
+ *    KI_R_NO_DURATION.
  *  - "calls" of such a point is how often it begins, "exits" and "returns" how often it ends.
  *
  * Time
  *  - walltime goes from a call to when its caller gets control back, whether the thread runs or
  *    sleeps; vtime is the part during which it ran. Both in seconds, of the time stamp counter.
- *  - Recursion is charged once: a call inside a call of the same function by the same thread, or by
- *    an interrupt that came to it, is part of the outer one (down to 127 calls:
- *    ki_measure_too_deep says how many there were below these).
+ *  - Recursion is charged once. A call inside a call of the same function is part of the outer
+ *    one. The same thread makes it, or an interrupt that came to it. That holds down to 127 calls;
+ *    ki_measure_too_deep says how many there were below these.
  *  - A call that was there already when the measurement began is not seen. One that is not over yet
  *    counts with what it has taken so far: in every reading, but not in histograms, nor in values
  *    per call, which are of calls that are over.

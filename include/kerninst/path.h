@@ -4,8 +4,8 @@
  * Profiling", MICRO 1996).
  *
  * A path begins where the function is called, or after an edge back (to a block from which control
- * may have come); and it ends where the function is left, or at such an edge: so it has no cycle,
- * and there are finitely many. They have the numbers 0 to count - 1.
+ * may have come). It ends where the function is left, or at such an edge. So it has no cycle, and
+ * there are finitely many. They have the numbers 0 to count - 1.
  */
 #ifndef KERNINST_PATH_H
 #define KERNINST_PATH_H

@@ -75,8 +75,8 @@ int ki_predicate_build(const struct ki_predicate *p, struct ki_snippet *s,
 
 /*
  * The same as a statement that does `then` if the predicate holds. It takes locals, from the last
- * one (KI_LOCALS - 1) down, for what is compared more than once by `in`; a predicate that would
- * have to load something twice without them is refused by ki_predicate_build, -EOPNOTSUPP; and by
+ * one (KI_LOCALS - 1) down, for what is compared more than once by `in`. ki_predicate_build
+ * refuses (-EOPNOTSUPP) a predicate that would have to load something twice without them. So does
  * this one, if it would have to call an instrument for them whose result it may not need.
  */
 int ki_predicate_guard(const struct ki_predicate *p, struct ki_snippet *s,

@@ -4,10 +4,10 @@
  * them. There are two ways to put them in.
  *
  * Through the driver, where it is loaded and the caller may (CAP_PERFMON, and what ptrace takes):
- * no thread is stopped, nothing is injected, and what only a breakpoint fits is done with one,
+ * no thread is stopped, and nothing is injected. What only a breakpoint fits is done with one,
  * which the process and its debugger never see. What is installed belongs to a descriptor: however
- * the caller ends, the process gets its text back, and so does what it has forked. Our memory stays
- * mapped in them until they end.
+ * the caller ends, the process gets its text back, and so does what it has forked. Our memory
+ * stays mapped in them until they end.
  *
  * Without it, through ptrace and /proc/PID/mem.
  *
@@ -63,12 +63,15 @@ void ki_process_count(struct ki_code *out, uint32_t counter, bool keep_flags);
 
 /*
  * Snippets in a process (user of struct ki_site_regs). Per-CPU variables are words that all its
- * threads share, changed by locked instructions, as global ones are. A thread's words are looked up
- * by its FS base. The 128 bytes below %rsp are left alone. What only the kernel or the driver knows
- * is refused, with its name (-EOPNOTSUPP): facts but KI_FACT_TSC, KI_FACT_CPU, KI_FACT_RETVAL,
- * KI_FACT_ADDR and KI_FACT_PLACE; loads and strings (an address that cannot be read would kill the
- * process); calls, records and tables; divisions but of unsigned numbers by powers of two; vectors
- * that are read by an index; minimum and maximum, but of locals.
+ * threads share, changed by locked instructions, as global ones are. A thread's words are looked
+ * up by its FS base. The 128 bytes below %rsp are left alone. What only the kernel or the driver
+ * knows is refused, with its name (-EOPNOTSUPP):
+ *    - facts but KI_FACT_TSC, KI_FACT_CPU, KI_FACT_RETVAL, KI_FACT_ADDR and KI_FACT_PLACE
+ *    - loads and strings (an address that cannot be read would kill the process)
+ *    - calls, records and tables
+ *    - divisions but of unsigned numbers by powers of two
+ *    - vectors that are read by an index
+ *    - minimum and maximum, but of locals
  */
 
 /* What changing the process has cost it. */
@@ -88,11 +91,13 @@ bool ki_process_by_driver(struct ki_target *t);
 
 /*
  * Install a plan of short chunks (ki_plan_add) and snippets (ki_plan_add_snippet) in a target of
- * ki_target_open_process, which must live on, with `counters` counters, which are 0. What cannot be
- * put into a process is left out, ki_plan_refusal says why: a window that only a breakpoint fits
- * (KI_R_NO_TRAP), a call where there is a shadow stack (KI_R_SHADOW_STACK), KI_RETURNED and chunks
- * of other kinds (KI_R_NOT_IN_PROCESS); and what is in one bundle with it. All else goes in, or
- * nothing. The plan need not live on.
+ * ki_target_open_process, which must live on, with `counters` counters, which are 0. What cannot
+ * be put into a process is left out, with what is in one bundle with it. ki_plan_refusal says why:
+ *    KI_R_NO_TRAP         a window that only a breakpoint fits
+ *    KI_R_SHADOW_STACK    a call where there is a shadow stack
+ *    KI_R_NOT_IN_PROCESS  KI_RETURNED and chunks of other kinds
+ *
+ * All else goes in, or nothing. The plan need not live on.
  *
  * A thread has the words that have been taken (ki_words_take) from when its code first asks for
  * them. Of more than 4,000 threads some may find no place, and have none: ki_process_lost. Words go

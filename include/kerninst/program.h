@@ -120,8 +120,10 @@ const uint32_t *ki_program_callers(const struct ki_program *p, uint32_t function
  * with an ftrace site, which a compiler made; other code may have conventions of its own, and
  * only what it overwrites itself counts as dead.
  *
- * 0; -ENODATA: built without liveness; -EINVAL (KI_R_NOT_BOUNDARY): no instruction there; -EFAULT
- * (KI_R_NO_SYMBOL): no function there.
+ * Returns 0, or:
+ *    -ENODATA                     built without liveness
+ *    -EINVAL (KI_R_NOT_BOUNDARY)  no instruction there
+ *    -EFAULT (KI_R_NO_SYMBOL)     no function there
  */
 int ki_live_at(const struct ki_program *p, uint64_t addr, ki_regset *live, struct ki_err *err);
 

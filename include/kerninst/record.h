@@ -2,10 +2,11 @@
 /*
  * Records: what snippets write (ki_stmt_record), read from the session's ring, and kept in files.
  *
- * A file is a row of chunks, each with its length and a checksum, and says itself what is in it:
- * which kernel and machine, the clock, and of each instrument its name, its point, and the name,
- * type and unit of each value. So who reads it needs no other knowledge; and a file whose end is
- * missing, because the writer died, is good up to there. kerninst-record(5) has the format.
+ * A file is a row of chunks, each with its length and a checksum, and says itself what is in it.
+ * It names the kernel, the machine and the clock. Of each instrument it has the name and the
+ * point, and the name, type and unit of each value. So who reads it needs no other knowledge; and
+ * a file whose end is missing, because the writer died, is good up to there. kerninst-record(5)
+ * has the format.
  */
 #ifndef KERNINST_RECORD_H
 #define KERNINST_RECORD_H

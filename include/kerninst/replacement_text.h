@@ -14,9 +14,11 @@ extern "C" {
 #endif
 
 /*
- * Fills in what the text says of a replacement; the text lives as long. 0; -EINVAL without a
- * reason: the text is none; -ENOENT: a name names nothing, and `why` says all that is near;
- * -ENOTUNIQ: it names several; -ELOOP: a function cannot replace itself.
+ * Fills in what the text says of a replacement; the text lives as long. Returns 0, or:
+ *    -EINVAL without a reason  the text is none
+ *    -ENOENT    a name names nothing, and `why` says all that is near
+ *    -ENOTUNIQ  a name names several
+ *    -ELOOP     a function cannot replace itself
  */
 int ki_replacement_parse(struct ki_target *t, const char *text, struct ki_replacement *w,
 			 char why[KI_MATCH_WHY], struct ki_err *err);

@@ -24,8 +24,12 @@ struct ki_selection {
 
 /*
  * Those that a text names, after the others. offsets: FUNCTION+OFFSET is accepted, too. *spec:
- * what the text says. 0; -ENOMEM; -EILSEQ: it is no text of points; -EISDIR: it names points, not
- * functions; -ENOENT: it names nothing (ki_match_nothing); else err says what is wrong.
+ * what the text says. Returns 0, or:
+ *    -ENOMEM
+ *    -EILSEQ  it is no text of points
+ *    -EISDIR  it names points, not functions
+ *    -ENOENT  it names nothing (ki_match_nothing)
+ *    other    err says what is wrong
  */
 int ki_select(struct ki_target *t, const char *text, bool offsets, struct ki_selection *out,
 	      struct ki_pointspec *spec, struct ki_err *err);

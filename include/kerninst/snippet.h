@@ -9,10 +9,10 @@
  *
  * Building
  *  - Nodes belong to their snippet and live as long as it does. A node is used once: as the child
- * of one other, or as the body.
- *  - Callers need not look at what builders return: the first failure (memory, a wrong argument, a
- *    child of another snippet or used twice) makes this builder and all later ones of the snippet
- *    return NULL, and is reported by ki_snippet_check and all that compile, run or print it.
+ *    of one other, or as the body.
+ *  - Callers need not look at what builders return. After the first failure this builder
+ *    and all later ones return NULL. Failures are memory, a wrong argument, a child of another
+ *    snippet or used twice. ki_snippet_check says so, and all that compile, run or print it.
  *  - A snippet is used by one thread at a time, also to compile it.
  *  - Nothing is evaluated that is not asked for: `&&`, `||` and the conditional expression evaluate
  *    what they need. In what order the operands of other expressions are evaluated is not said,

@@ -76,9 +76,9 @@ void ki_special_facts(const struct ki_special *s, struct ki_special_facts *out);
 
 /*
  * Put it in, take it out; again and again. CAP_SYS_MODULE. To install it makes symbols, functions
- * and programs of the target invalid (ki_target_refresh); and so does to take it out, which waits
- * until no task is in it (-EBUSY: a task still is after ten seconds; the module stays, unused, and
- * a later undo or process may unload it).
+ * and programs of the target invalid (ki_target_refresh). So does to take it out, which waits
+ * until no task is in it. -EBUSY: a task still is after ten seconds. The module then stays,
+ * unused, and a later undo or process may unload it.
  */
 int ki_special_install(struct ki_special *s, struct ki_err *err);
 int ki_special_undo(struct ki_special *s, struct ki_err *err);

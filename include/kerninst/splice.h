@@ -56,10 +56,10 @@ const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_func
 bool ki_span_waits(const struct ki_span *s, const struct ki_function *fn);
 
 /*
- * The relocated copy of one instruction: its bytes with the position-dependent field as a
- * fixup; short branches in their 32-bit form; a call as a call over a byte, whose return address
- * becomes the original one, and a jump, so that none points into a patch. KI_R_OK, or why it cannot
- * be.
+ * The relocated copy of one instruction: its bytes with the position-dependent field as a fixup.
+ * Short branches have their 32-bit form. A call is a call over a byte, whose return address
+ * becomes the original one, and a jump. So no return address points into a patch. KI_R_OK, or why
+ * it cannot be.
  */
 unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct ki_copy *out);
 
@@ -347,8 +347,8 @@ int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 
 /*
  * A chunk that rests is not installed, and keeps what else it is. Settling takes out those that
- * have begun to rest since the plan was applied, and puts in those that rest no longer; what the
- * driver refused before is not asked for again; and what it refuses now is left out, with all that
+ * have begun to rest since the plan was applied, and puts in those that rest no longer. What the
+ * driver refused before is not asked for again. What it refuses now is left out, with all that
  * stands or falls with it, also where that has stood since before.
  */
 void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest);

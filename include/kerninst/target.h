@@ -54,20 +54,21 @@ int ki_target_open_live(struct ki_target **out, struct ki_err *err);
  * sections; .symtab, or else .dynsym. Both views are the file's bytes.
  *
  * Relocatable files are laid out section after section, in the order of their headers: code from
- * address 0, then from the next page on what else is loaded; and are relocated (R_X86_64_64, 32,
- * 32S, 16, 8 and their PC-relative kin, PLT32; others leave the bytes). What is defined elsewhere
- * stands after, from the next page on, 16 bytes for each number in the symbol table. Only
- * ki_target_symbol_at knows these symbols, at their very addresses: module "", 1 byte, no text.
- * Position-independent ones are as if they were loaded at 0 (R_X86_64_RELATIVE).
+ * address 0, then from the next page on what else is loaded. They are relocated by R_X86_64_64,
+ * 32, 32S, 16, 8 and their PC-relative kin, and PLT32; others leave the bytes. What is defined
+ * elsewhere stands after, from the next page on, 16 bytes for each number in the symbol table.
+ * Only ki_target_symbol_at knows these symbols, at their very addresses: module "", 1 byte, no
+ * text. Position-independent ones are as if they were loaded at 0 (R_X86_64_RELATIVE).
  */
 int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err);
 
 /*
  * The same with the symbols of a System.map ("ffffffff81000000 T _text" in each line) instead of
- * the image's own; the core of a live kernel, when path is NULL: then the file's symbols replace
- * those of kallsyms for the kernel itself, and modules keep theirs. A file that does not fit
- * (no symbol of it lies in the text; the text between its _stext and _etext is not the kernel's:
- * that of another kernel, or, live, KASLR) is refused, and so is one with a bad line.
+ * the image's own. When path is NULL it is the core of a live kernel. Then the file's symbols
+ * replace those of kallsyms for the kernel itself, and modules keep theirs. A file with a bad line
+ * is refused, and so is a file that does not fit: no symbol of it lies in the text, or the text
+ * between its _stext and _etext is not the kernel's. The latter is the file of another kernel, or,
+ * live, KASLR.
  */
 int ki_target_open_with_map(const char *path, const char *system_map, struct ki_target **out,
 			    struct ki_err *err);
@@ -86,8 +87,8 @@ int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err
 
 /*
  * What has come and gone in a process since it was opened, or asked the last time: files of code
- * that it has mapped or unmapped (dlopen, dlclose); it has become another program (execve), or has
- * ended, which is told once. The target stays as it was: who wants what is new opens another one.
+ * that it has mapped or unmapped (dlopen, dlclose). That it has become another program (execve),
+ * or has ended, is told once. The target stays as it was: who wants what is new opens another one.
  * Costs a reading of its mappings. Caller frees *out. -EINVAL: it is no process.
  */
 enum ki_change_kind { KI_CHANGE_MAPPED, KI_CHANGE_UNMAPPED, KI_CHANGE_BECAME, KI_CHANGE_ENDED };
@@ -153,10 +154,10 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 
 /*
  * Hash of the text of the kernel and of all modules but the driver's own, as it is now
- * (KI_VIEW_LIVE); the bytes at sites that the kernel itself rewrites at run time (ftrace sites,
- * static branches, static calls, lock prefixes) are taken as zero. 128 bits (XXH3), in hex with its
- * terminator. Equal hashes: equal text. Modules are those that were there when the target was
- * opened; one that has been unloaded since is left out.
+ * (KI_VIEW_LIVE). The kernel itself rewrites some sites at run time: ftrace sites, static
+ * branches, static calls, lock prefixes. Their bytes are taken as zero. 128 bits (XXH3), in hex
+ * with its terminator. Equal hashes: equal text. Modules are those that were there when the target
+ * was opened; one that has been unloaded since is left out.
  */
 #define KI_TEXT_HASH_LEN 33
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);

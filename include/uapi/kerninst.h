@@ -166,10 +166,10 @@ struct ki_global {
  * KI_IOC_WORDS: take a run of threads' words for this session: each thread has one __u64 for each
  * number, which is 0 until it writes it, and goes when the thread ends. While any session has
  * some, the driver follows every switch between threads; the cost of that does not depend on how
- * many there are. When the call returns, every thread that runs from then on has its words; if
- * memory for them runs out (all together take at most 1/64 of the machine's), it has none
- * (ki_info.wordless); and code that wants them must do without. An NMI that comes into the middle
- * of a switch has none either.
+ * many there are. When the call returns, every thread that runs from then on has its words. If
+ * memory for them runs out, a thread has none (ki_info.wordless), and code that wants them must do
+ * without. (All together take at most 1/64 of the machine's memory.) An NMI that comes into the
+ * middle of a switch has none either.
  *
  * Threads' words change, as seen by a CPU, where the scheduler tells of the switch, not where the
  * stack is changed: what runs after that in __schedule, and is called there, has the next
@@ -184,10 +184,11 @@ struct ki_words {
 };
 
 /*
- * KI_IOC_INSIDE: what threads have in words of this session that hold a start time: of each word
- * from `first` on, in how many threads it is not 0; and the sum over these threads of the clock now
- * minus the word, in 56 bits (0 for one that began meanwhile): what is above these in either does
- * not count. Not a snapshot: threads run on meanwhile. -EACCES if a word is not the session's.
+ * KI_IOC_INSIDE: what threads have in words of this session that hold a start time. Of each word
+ * from `first` on it says in how many threads it is not 0. It says the sum over these threads of
+ * the clock now minus the word, in 56 bits (0 for one that began meanwhile). What is above these
+ * bits in either does not count. Not a snapshot: threads run on meanwhile. -EACCES if a word is
+ * not the session's.
  *
  *  KI_CLOCK_TSC	 the time stamp counter, `now`
  *  KI_CLOCK_THREAD the thread's own clock, which goes only while it runs (KI_SELF_CLOCK)
@@ -218,11 +219,11 @@ struct ki_inside {
  *
  * Positions are bytes since the beginning: that of a byte in the data is its position modulo the
  * size of the data. What is between the tail and the head is there to be read. A record that finds
- * no room is lost, and counted; with KI_RING_NEWEST tails matter to poll only, and the oldest
- * records go: who reads while others write looks at `oldest` again after that, and throws away
- * what is not there any more. Each record is whole, in whichever context it was written, and a
- * buffer's records are in the order of their times. Each time that a chunk asks for a record it is
- * written or lost, and counted once.
+ * no room is lost, and counted. With KI_RING_NEWEST tails matter to poll only, and the oldest
+ * records go. A reader that reads while others write looks at `oldest` again after that, and
+ * throws away what is not there any more. Each record is whole, in whichever context it was
+ * written, and a buffer's records are in the order of their times. Each time that a chunk asks for
+ * a record it is written or lost, and counted once.
  *
  * poll (POLLIN) waits until some buffer has `wake` bytes between the tail and the head; POLLERR if
  * the session has no ring.

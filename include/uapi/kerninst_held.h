@@ -39,7 +39,7 @@ struct ki_held {
 			 patch; of the way back; in the process */
 	__u64 bytes;  /* out: of the text heap */
 	__u64 holder; /* out: the function that the kprobe calls, or 0 */
-	__u32 count;  /* out: windows; chunks; 1; places of the process */
+	__u32 count;  /* out: of windows, of chunks, 1, or of places of the process */
 	__u32 reason; /* out: KI_R_* */
 	__u32 pid; /* out: a task that sleeps there, or the process, as the first namespace has it;
 		      0: not known */

@@ -20,8 +20,8 @@
 /*
  * KI_IOC_PROCESS: the process that this session changes, from now on: the memory that it has now;
  * once it has become another program nothing more is changed there. The caller must be allowed to
- * attach to it with ptrace. KI_R_PROCESS_PERMISSION; KI_R_PROCESS_32BIT; KI_R_PROCESS_GONE, also
- * for threads of the kernel; -EEXIST.
+ * attach to it with ptrace. Reasons: KI_R_PROCESS_PERMISSION, KI_R_PROCESS_32BIT, or
+ * KI_R_PROCESS_GONE, also for threads of the kernel. -EEXIST if the session has a process.
  */
 struct ki_process_open {
 	__u32 size;
@@ -75,9 +75,10 @@ struct ki_process_map {
  * KI_PROCESS_STUB(address): so several places may share one, and what is forked from the process
  * comes there too. Chunks have to compare the address and the process.
  *
- * KI_PROCESS_SEMAPHORE alone, `via`, `orig` and `now` 0, `len` 2: no text, but a word of two bytes
- * at an even address: in private memory that the process may write, which is one more while the
- * session lasts: the program asks whether it is 0. A word that is 0 by then is left.
+ * KI_PROCESS_SEMAPHORE alone, `via`, `orig` and `now` 0, `len` 2, is no text, but a word of two
+ * bytes at an even address. It is in private memory that the process may write. The word is one
+ * more while the session lasts; the program asks whether it is 0. A word that is 0 by then is
+ * left.
  */
 struct ki_process_edit {
 	__u64 addr;

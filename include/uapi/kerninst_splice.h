@@ -92,10 +92,13 @@ enum ki_where {
 };
 
 /*
- * What a chunk is: inserted code, of which kmod/vet/vet.c says what may be in it; inserted code of
- * struct ki_long at the user's address `target` (len and nfix are 0), kmod/vet/vet_long.c; or a
- * replacement: control goes to the function at `target` (len and nfix are 0). That a chunk which
- * changes the flags stands where they are dead is for the sender to know.
+ * What a chunk is:
+ *    - inserted code, of which kmod/vet/vet.c says what may be in it
+ *    - inserted code of struct ki_long at the user's address `target` (len and nfix are 0),
+ *      kmod/vet/vet_long.c
+ *    - a replacement: control goes to the function at `target` (len and nfix are 0)
+ *
+ * That a chunk which changes the flags stands where they are dead is for the sender to know.
  *
  * KI_CHUNK_REPLACE with KI_BEFORE, at the first window of a function: the function is replaced; the
  * other is called as the original is. With KI_TAKEN, of a direct call or jump: this one goes there.
@@ -154,7 +157,7 @@ struct ki_chunk {
  * window or chunk carries its reason, and `reason` is that of the first.
  *
  * Returns when every CPU runs the new code. May take a second: if a springboard or a bounce covers
- * places between instructions, the driver waits until no task can be there; or, in small requests,
+ * places between instructions, the driver waits until no task can be there. Or, in small requests,
  * if it can, it sees to it that such a task traps and goes on in the patch.
  */
 struct ki_splice {

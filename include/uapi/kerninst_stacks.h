@@ -16,10 +16,10 @@
  * there when its `frames` is not 0, and does not change any more.
  *
  * Rows are written without locks, in any context, and compared whole. If two CPUs (or an interrupt
- * and who it came to) meet the same stack for the first time at the same moment: it may stand there
- * twice. A row is looked for in KI_STACKS_TRIES places; if it finds none, the helper says 0, and
- * `lost` counts it: so each call that had frames to keep is a number that leads to them, or lost,
- * or was skipped (ki_info.skipped).
+ * and who it came to) meet the same stack for the first time at the same moment: it may stand
+ * there twice. A row is looked for in KI_STACKS_TRIES places; if it finds none, the helper says 0,
+ * and `lost` counts it. So each call that had frames to keep is a number that leads to them, or
+ * lost, or was skipped (ki_info.skipped).
  *
  * -EEXIST if the session has one; -ENOMEM also if all tables together would take more than 1/8 of
  * the machine's memory; -ENOSPC if there are too many.

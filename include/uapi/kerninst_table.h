@@ -25,10 +25,11 @@
  * shared table a key has one row. Who reads one, and finds the same state before and after that,
  * has words that were there at one moment.
  *
- * Each change that is asked for is done, wholly, or counted as lost: in a head's `lost`. It is lost
- * if all places where a key may be, KI_TABLE_PROBES of them, or all rows if there are fewer, are
- * taken by others; if a bucket's number is beyond the last value; and in a shared table if another
- * works on the row too long: one that an NMI has interrupted, in the first place.
+ * Each change that is asked for is done, wholly, or counted as lost: in a head's `lost`. A change
+ * is lost if all places where a key may be are taken by others: KI_TABLE_PROBES of them, or all
+ * rows if there are fewer. It is lost if a bucket's number is beyond the last value. In a shared
+ * table it is lost if another works on the row too long, above all one that an NMI has
+ * interrupted.
  *
  * -ENOMEM also if all tables together would take more than 1/8 of the machine's memory; -ENOSPC if
  * there are too many.

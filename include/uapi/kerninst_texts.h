@@ -12,12 +12,13 @@
  * was met stands once, with a number; so a string is one word, and equal strings are equal words.
  * Number 0 is the empty string. Once in a session; gone when it is closed.
  *
- * Mapped at KI_MAP_TEXTS, `bytes`, PROT_READ: a page with struct ki_texts_head; `rows` words of
- * 64 bits, KI_TEXTS_ROW; and the bytes. String number n is the row n - 1; a row that is not 0
- * does not change any more. A string is put where it stays before its row says so, by one cmpxchg:
- * if two CPUs (or an interrupt and who it came to) meet the same one for the first time: one of
- * them wins, and the other takes that one. A row is looked for in KI_TEXTS_TRIES places; if there
- * is none, or no place for the bytes, the string becomes the empty one, and `lost` counts it.
+ * Mapped at KI_MAP_TEXTS, `bytes`, PROT_READ: a page with struct ki_texts_head; `rows` words of 64
+ * bits, KI_TEXTS_ROW; and the bytes. String number n is the row n - 1; a row that is not 0 does
+ * not change any more. A string is put where it stays before its row says so, by one cmpxchg. Two
+ * CPUs (or an interrupt and the task it came to) may meet the same one for the first time. Then
+ * one of them wins, and the other takes that one. A row is looked for in KI_TEXTS_TRIES places; if
+ * there is none, or no place for the bytes, the string becomes the empty one, and `lost` counts
+ * it.
  *
  * Errors are those of KI_IOC_STACKS.
  */

@@ -16,16 +16,17 @@
  *     as long as the patch, because that still pushes its address (returns.c)
  *
  * The few bytes are text that runs, so they are swapped like springboards (text.c): a breakpoint
- * first, which sends the CPU behind the chunk, then the wait, then the rest. From the breakpoint on
- * nobody enters the chunk, since control comes into one only at its beginning (vet.c, vet_long.c);
- * after the wait nobody is inside it any more, wherever inside. So when the request returns, or the
- * session has ended, the code has run for the last time, and what belongs to it (counters, words,
- * modules that it calls) is retired as always.
+ * first, which sends the CPU behind the chunk, then the wait, then the rest. From the breakpoint
+ * on nobody enters the chunk, since control comes into one only at its beginning (vet.c,
+ * vet_long.c); after the wait nobody is inside it any more, wherever inside. So when the request
+ * returns, or the session has ended, the code has run for the last time. What belongs to it
+ * (counters, words, modules that it calls) is retired as always.
  *
- * A muted piece belongs to no session: no ids, no charge. It holds its bytes of the heap, which are
- * charged with the patch, and its way back. The other sessions' chunks in the patch cost one jump
- * more for each. Whenever something is spliced or taken out there, a session begins or ends, or a
- * patch is given back to the heap, the group's patch is built anew without what is muted.
+ * A muted piece belongs to no session: no ids, no charge. It holds its bytes of the heap, which
+ * are charged with the patch, and its way back. The other sessions' chunks in the patch cost one
+ * jump more for each. The group's patch is built anew without what is muted at each of these
+ * moments: something is spliced or taken out there, a session begins or ends, a patch is given
+ * back to the heap.
  *
  * One thing cannot be jumped over: a call that leads to a replacement where it stands (direct.c),
  * while somebody's kprobe is on it. The kprobe has a copy of it. So the replacement is called until

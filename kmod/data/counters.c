@@ -2,18 +2,18 @@
 /*
  * Per-CPU counters that one instruction, `incq %gs:disp32`, can reach.
  *
- * %gs holds the base of the CPU's per-CPU area, so what such an instruction reaches must lie at
+ * %gs holds the base of the CPU's per-CPU area. So what such an instruction reaches must lie at
  * the same distance from every CPU's base, within 2 GiB. Modules get 8 KiB of such memory, all
- * modules together. We make our own: pages whose distances from each other are those of the
- * bases. On one memory node the bases stand close together (0.5 to 2 MiB apart), so a block of
- * contiguous pages that spans all of them holds a slice for each CPU at the right distance:
+ * modules together. We make our own: pages whose distances from each other are those of the bases.
+ * On one memory node the bases stand close together (0.5 to 2 MiB apart). So a block of contiguous
+ * pages that spans all of them holds a slice for each CPU at the right distance:
  *
  *	slice(cpu) = block + (base(cpu) - lowest base)
  *	disp       = slice(cpu) - base(cpu) = block - lowest base	 the same for all
  *
- * The block is there as long as sessions or counters are. Where it does not work out when the first
- * session comes (too many CPUs, pages too far from the bases, none contiguous) the counters are
- * one page of the module's static per-CPU data until the last has gone: few, but there.
+ * The block is there as long as sessions or counters are. It may not work out when the first
+ * session comes: too many CPUs, pages too far from the bases, none contiguous. Then the counters
+ * are one page of the module's static per-CPU data until the last has gone: few, but there.
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>

@@ -7,17 +7,17 @@
  * told so. (Events of perf that are not pinned give way, and say themselves that they did.)
  *
  * Reading is perf_event_read_local, which is made for any context: interrupts off, a read of this
- * CPU's counter, no lock. What it says is never less than it said before, also to who comes in
- * between the reading and the saying: after an error (the event is off the counter for the moment,
- * because perf is about to arrange them anew) the last count stands, and who asks while somebody
- * reads at the same level is told that too; when a CPU comes back, a new event goes on where the
- * old one stopped. perf takes all events from a CPU that goes and does not give them back, so we
- * make new ones, in a piece of work: making one takes the lock that is held while a CPU comes. What
- * happens on that CPU until then is not counted.
+ * CPU's counter, no lock. What it says is never less than it said before, also to a reader that
+ * comes in between the reading and the saying. After an error the last count stands: the event is
+ * off the counter for the moment, because perf is about to arrange them anew. A reader that meets
+ * another one at the same level is told that count too. When a CPU comes back, a new event goes on
+ * where the old one stopped. perf takes all events from a CPU that goes and does not give them
+ * back, so we make new ones, in a piece of work: making one takes the lock that is held while a
+ * CPU comes. What happens on that CPU until then is not counted.
  *
- * A thread's own count is the CPU's minus an offset, as its own clock is (threads.c): the switch
- * leaves in a word of the thread what it has counted, and the next CPU's offset is made from that,
- * so what the CPUs have counted before does not matter. All counts are read before anything
+ * A thread's own count is the CPU's minus an offset, as its own clock is (threads.c). The switch
+ * leaves in a word of the thread what it has counted, and the next CPU's offset is made from that.
+ * So what the CPUs have counted before does not matter. All counts are read before anything
  * changes, because reading is a call, and code of ours may be in what is called.
  *
  * The helper and the switch run with interrupts off, so when all CPUs have taken an interrupt

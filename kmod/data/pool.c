@@ -4,10 +4,10 @@
  *
  * Who takes one is in the middle of a switch between threads and can neither allocate nor wake
  * anybody. So there are always more than are needed: at first twice as many as there are threads,
- * and KI_BLOCKS_MORE; and when less than a quarter is free, the taker raises an interrupt on its
- * own CPU (irq_work, which only that is needed for), which has a piece of work make more until half
- * are free. All blocks together take at most 1/KI_SHARE of the machine's memory. What is made stays
- * until no session has words any more.
+ * and KI_BLOCKS_MORE. When less than a quarter is free, the taker raises an interrupt on its own
+ * CPU (irq_work, which needs nothing but that). The interrupt has a piece of work make more until
+ * half are free. All blocks together take at most 1/KI_SHARE of the machine's memory. What is made
+ * stays until no session has words any more.
  */
 #include <linux/irq_work.h>
 #include <linux/mm.h>

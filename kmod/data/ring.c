@@ -2,16 +2,16 @@
 /*
  * Rings: buffers of pages, one for each CPU, that user space maps.
  *
- * Pages are taken one by one (pages.c), so no contiguous memory is needed. The
- * kernel sees a CPU's as one piece, in which the first page of data stands once more behind the
- * last, so that a record is written in one piece wherever it begins. User space sees heads and data
- * read-only, so what is written there can be believed when it is read back; the tails it may write,
- * so nothing is believed of them (record.c).
+ * Pages are taken one by one (pages.c), so no contiguous memory is needed. The kernel sees a CPU's
+ * as one piece, in which the first page of data stands once more after the last. So a record is
+ * written in one piece wherever it begins. User space sees heads and data read-only, so what is
+ * written there can be believed when it is read back; the tails it may write, so nothing is
+ * believed of them (record.c).
  *
  * A ring is a run of one slot: it goes the way that counters go. When its session ends the chunks
- * are taken out, and it is freed when no task can be in one any more, or in the helper (session.c).
- * The mappings hold the file, and with it the session, so they have gone by then; so have those who
- * poll. What has been queued to wake them is waited for.
+ * are taken out. The ring is freed when no task can be in one any more, or in the helper
+ * (session.c). The mappings hold the file, and with it the session, so they have gone by then; so
+ * have those who poll. What has been queued to wake them is waited for.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

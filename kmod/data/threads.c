@@ -4,24 +4,24 @@
  * thread are that runs there.
  *
  * The scheduler tells of each switch by its tracepoint, in __schedule: interrupts are off, the run
- * queue is locked, the current task is still the one that goes. From the hook on everything on that
- * CPU is the next thread's, also the rest of __schedule; so what is entered behind the hook on one
- * stack and left on the other sees one thread's words. (Only the function that calls several hooks
- * one after the other, __traceiter_sched_switch, is entered with one thread's and left with the
- * other's.) What costs the same for any number of words is all that is done here: the block is
- * found in a hash table, and three words of the CPU are written.
+ * queue is locked, the current task is still the one that goes. From the hook on everything on
+ * that CPU is the next thread's, also the rest of __schedule; so what is entered behind the hook
+ * on one stack and left on the other sees one thread's words. (Only __traceiter_sched_switch,
+ * which calls several hooks one after the other, is entered with one thread's and left with the
+ * other's.) All that is done here costs the same for any number of words. The block is found in a
+ * hash table, and three words of the CPU are written.
  *
- * A chain of the table is followed without a lock. A block in it may be taken out meanwhile and put
- * into another chain, or among the free; then the search goes astray, and does not find a block
- * that is there. It never finds a wrong one: only the CPU that switches to a thread gives it a
- * block, and a block loses its thread only when that will never run again (the kernel frees the
+ * A chain of the table is followed without a lock. A block in it may be taken out meanwhile and
+ * put into another chain, or among the free; then the search goes astray, and does not find a
+ * block that is there. It never finds a wrong one. Only the CPU that switches to a thread gives it
+ * a block. A block loses its thread only when that will never run again (the kernel frees the
  * task: sched_process_free). So a search that finds nothing looks again under the lock, and
  * searching ends after KI_CHAIN_MAX steps, because astray there may be no end.
  *
- * Our own windows may be in what is called here: in the slow path of the lock, or in what raises an
- * interrupt. A chunk there runs as anywhere: it takes no locks, switches no threads, so it does not
- * come back here, and it finds the words of the thread that goes, because all that is called is
- * called before they change. Behind that come only stores.
+ * Our own windows may be in what is called here: in the slow path of the lock, or in what raises
+ * an interrupt. A chunk there runs as anywhere: it takes no locks and switches no threads, so it
+ * does not come back here. It finds the words of the thread that goes, because all that is called
+ * is called before they change. Behind that come only stores.
  *
  * An NMI may come between the stores. It finds words with the clock of their thread, or no words:
  * they are taken away first, and come back when the clock is right. And a look at a thread's
@@ -29,11 +29,13 @@
  * clock was written when the thread stops, and after the CPU's offset was when it begins.
  *
  * Events that are counted for threads (event.c) are read first of all, because that calls what may
- * be instrumented, and change hands where the words do. When none is, that costs a load and a test.
+ * be instrumented. They change hands where the words do. When none is, that costs a load and a
+ * test.
  *
  * When a CPU goes down, its last switches are not told. So a thread is taken to have run until now
- * only if it is the one that goes; and before the CPU comes back it is nobody's again (on_prepare),
- * or its idle task would write into the words of the thread that was seen there last.
+ * only if it is the one that goes. Before the CPU comes back it belongs to no thread again
+ * (on_prepare). Else its idle task would write into the words of the thread that was seen there
+ * last.
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>

@@ -59,9 +59,9 @@ struct ki_request {
 long ki_request_make(struct file *file, unsigned int cmd, unsigned long user);
 
 /*
- * Each in three steps: take: all from user memory; the one that bears the request's name: all
- * else, with ki_lock held; answer: to user memory, and whatever else may have to wait for a
- * process, also when there was an error, which is returned if it can be said.
+ * Each in three steps. take: all from user memory. The one that bears the request's name: all
+ * else, with ki_lock held. answer: to user memory, and whatever else may have to wait for a
+ * process. It does so also when there was an error, which is returned if it can be said.
  */
 int ki_splice_take(struct ki_request *q);
 int ki_splice(struct ki_request *q) __must_hold(&ki_lock);

@@ -12,9 +12,9 @@
  *
  * Then what is done to the rows of one block never makes a search for an address in another go
  * wrong: all rows before a patch's compare as smaller, all behind as larger, whatever they hold.
- * Within a block rows are raised to its end from the last to the first, and lowered from there to
- * a patch's addresses, or to a nearer end, from the first to the last, so that the array is sorted
- * after each store.
+ * Within a block rows are raised to its end from the last to the first. They are lowered from
+ * there to a patch's addresses, or to a nearer end, from the first to the last. So the array is
+ * sorted after each store.
  *
  * A freed block's rows still hold addresses of the old patch. That is right until its bytes are
  * used again: then the rows that the new patch does not take would lie inside it. So before a
@@ -22,8 +22,9 @@
  * raising them when they are freed would cost a pass over the whole heap each time a patch next
  * to a large free block goes.
  *
- * A free block of units has a class, the logarithm of what it can hold; a search looks at a few
- * blocks of the class that may do, then at the larger ones, and at all only before it gives up.
+ * A free block of units has a class, the logarithm of what it can hold. A search looks at a few
+ * blocks of the class that may do, then at the larger ones. It looks at all only before it gives
+ * up.
  */
 #include <linux/log2.h>
 #include <linux/sched.h>

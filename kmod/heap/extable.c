@@ -2,11 +2,11 @@
 /*
  * Exception rows: where an instruction that faults goes on.
  *
- * The handler finds the row by the address of the instruction, in an array of the module that
- * the instruction lies in, sorted by address. The copy of an instruction that has a row gets one
- * like it: the same kind, and the fixup of the original. The fault then leaves the patch for
- * good, as a branch does, by way of chunks on its taken side if there are any; or, if the page
- * could be brought in, comes back to the copy, perhaps much later (quiesce.c).
+ * The handler finds the row by the address of the instruction, in an array of the module that the
+ * instruction lies in, sorted by address. The copy of an instruction that has a row gets one like
+ * it: the same kind, and the fixup of the original. The fault then leaves the patch for good, as a
+ * branch does, by way of chunks on its taken side if there are any. Or, if the page could be
+ * brought in, it comes back to the copy, perhaps much later (quiesce.c).
  */
 #include <linux/extable.h>
 #include <linux/sched.h>

@@ -5,9 +5,10 @@
  * The kernel regards it as module text (region.c): is_module_text_address holds, /proc/kallsyms
  * names patches, and they are within reach (reach.c) of a rel32 of the kernel and of every module.
  *
- * The heap has memory from its beginning to `ki_heap_stop`, in steps. When a patch finds no room it
- * grows by a step, as long as it may (parameter heap, which lowers no heap that is larger already)
- * and there is memory. Free steps at its end go a few seconds later. Unused heap holds int3.
+ * The heap has memory from its beginning to `ki_heap_stop`, in steps. When a patch finds no room
+ * the heap grows by a step, as long as it may and there is memory. (Parameter heap is the limit;
+ * it lowers no heap that is larger already.) Free steps at its end go a few seconds later. Unused
+ * heap holds int3.
  *
  * A part of each coordinate is only for rebuilding patches when chunks are taken out, so that
  * taking out cannot fail for lack of space.

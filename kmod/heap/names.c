@@ -5,11 +5,11 @@
  *
  * The kernel looks a module's symbols up in an array of the module's, from its beginning to its
  * end, without locks, in any context. While the heap has memory, the driver and the heap's
- * description (region.c) share one that is longer than what the driver was loaded with: behind its
- * own symbols stands where the heap begins, and then a place for each of some thousand patches (of
- * functions that are laid out together, one for each run of windows of the same). A
+ * description (region.c) share one that is longer than what the driver was loaded with. After its
+ * own symbols stands where the heap begins, and then a place for each of some thousand patches.
+ * (Functions that are laid out together have one for each run of windows of the same function.) A
  * symbol without a name is passed over, so the first byte of the name is written last, and goes
- * first. A symbol's size is the distance to the next one, so a patch that has no name, because
+ * first. A symbol's size is the distance to the next one. So a patch that has no name, because
  * there are more patches than places, would be taken for the one before it. While there is such a
  * one patches with a name also have a symbol where they end: what is behind it, up to the next
  * patch with a name, is kerninst:unnamed. Of two symbols at one address the kernel takes the first

@@ -2,10 +2,10 @@
 /*
  * Which original address an address in a patch stands for.
  *
- * For each unit of the heap: where the code stands in the original that its first byte is of, in
- * the lower 32 bits (all text is in the upper 2 GiB). An unwinder of a stack reads it in any
- * context, without locks; it is written while a patch is linked, before anybody runs it, and stays
- * until the heap's place is used again, which is when nobody can be there any more.
+ * For each unit of the heap: where the code stands in the original that its first byte is of. It
+ * is the lower 32 bits (all text is in the upper 2 GiB). An unwinder of a stack reads it in any
+ * context, without locks. It is written while a patch is linked, before any task runs it. It stays
+ * until the heap's place is used again, which is when no task can be there any more.
  */
 #include "heap/rows.h"
 #include "reach/reach.h"

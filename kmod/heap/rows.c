@@ -3,10 +3,10 @@
  * What the kernel's tables say of patches: collected while a patch is linked, published before
  * anybody runs it, and gone when its memory is given back.
  *
- * The tables themselves are arrays of the heap's own description (region.c). They become longer and
- * shorter at their end, while readers may be in them, who take the number of rows once and hold
- * nobody up (RCU): what is new is right before it is counted, and what goes is not counted any more
- * before it goes, and all who may have the old number have left.
+ * The tables themselves are arrays of the heap's own description (region.c). They become longer
+ * and shorter at their end, while readers may be in them. Readers take the number of rows once and
+ * hold nothing up (RCU). What is new is right before it is counted. What goes is counted no more
+ * before it goes, and all readers that may have the old number have left.
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>

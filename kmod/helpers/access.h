@@ -4,10 +4,11 @@
  *
  * Between stac and clac the kernel may touch user memory, and everywhere else that is an oops
  * (SMAP; SDM, volume 3, section 4.6). The flag, AC, is the CPU's, not the task's: only interrupts
- * keep it, because iret gives it back. A helper is called like a function, also there. So a helper
- * that ends in a clac of its own (every copy from user memory does), or that lets another task run,
- * must find the flag closed and leave it as it found it. So must one that calls what others may
- * have hooked (a BPF program may read user memory, and its trampoline keeps no flags).
+ * keep it, because iret gives it back. A helper is called like a function, also there. Some
+ * helpers end in a clac of their own (every copy from user memory does), or let another task run.
+ * So such a helper must find the flag closed and leave it as it found it. So must one that calls
+ * what others may have hooked (a BPF program may read user memory, and its trampoline keeps no
+ * flags).
  */
 #ifndef KI_ACCESS_H
 #define KI_ACCESS_H

@@ -8,9 +8,9 @@
  * forward and cannot do this itself.
  *
  * Variables of a CPU, and the thread's words, need no lock prefix: only what runs on this CPU
- * changes them. If the thread is moved to another CPU in between, that one's variable is compared
- * with what this one's was, and changed if it is equal: the value goes where it is beyond what is
- * there, or has been below one of the variables that are merged.
+ * changes them. The thread may be moved to another CPU in between. Then that one's variable is
+ * compared with what this one's was, and changed if it is equal. The value goes where it is beyond
+ * what is there, or has been below one of the variables that are merged.
  *
  * It calls nothing, so that it is never in the middle of itself for longer than an interrupt. What
  * has fewer than 8 bytes leaves the others of its word as they are.

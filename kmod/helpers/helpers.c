@@ -4,8 +4,8 @@
  *
  * They are called from anywhere that is spliced: with locks held, in interrupts, in NMIs. They
  * take no lock, allocate nothing and do not sleep. Those that call nothing just do it. What the
- * others call may be instrumented itself, so each of them notes that it runs, for the CPU and the
- * level (task, softirq, interrupt, NMI); one that is called meanwhile at the same level does
+ * others call may be instrumented itself. So each of them notes that it runs, for the CPU and the
+ * level (task, softirq, interrupt, NMI). One that is called meanwhile at the same level does
  * nothing, and the hit is counted as skipped. An interrupt that comes meanwhile is another level:
  * its helpers run. Preemption is off, so that nobody else comes to this level of this CPU.
  *

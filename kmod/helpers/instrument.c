@@ -3,7 +3,7 @@
  * What functions of other modules call when a chunk has called them (kerninst/instrument.h).
  *
  * They say neither into which ring a record goes nor which id it has: the chunk did, and its code
- * has been checked (vet_long.c), so a function writes into the ring of the session that called it,
+ * has been checked (vet_long.c). So a function writes into the ring of the session that called it,
  * and into no other. What ENTER_RECORD noted is good until LEAVE: preemption is off, and an
  * interrupt that comes meanwhile has another level. Called from anywhere else, it finds nothing
  * noted.

@@ -15,8 +15,8 @@
  *    then; who comes later is outermost, and publishes all there is. If one of these comes between
  *    reading the head and moving it, the cmpxchg sees a head that has grown, and leaves it.
  *  - Of each record that is asked for, exactly one of two numbers grows, by one instruction. There
- *    is no third possibility: nothing is called here that could be instrumented (but for waking,
- *    where it does no harm), so a record is not a helper that guards against itself, and is never
+ *    is no third possibility. Nothing is called here that could be instrumented (but for waking,
+ *    where it does no harm). So a record is not a helper that guards against itself, and is never
  *    `skipped`.
  *  - The time is read between reading `reserved` and the cmpxchg. Had another come between, that
  *    would have failed, and the time be read again. So in a buffer times never go back.
@@ -25,18 +25,18 @@
  * modulo the size. So a wrong one makes records lost, or overwritten, and nothing else.
  *
  * In a ring that keeps the newest, records behind `oldest` are given up. It goes over whole
- * records, whose length it reads from the data; it never goes beyond the head, so it finds none
- * that is being written, and none of these is overwritten: if so much comes into the middle of one
- * that this would be necessary, it is lost. It moves by cmpxchg: if another has come in between
- * and overwritten the record whose length was read, it has moved it before. The loop ends: each
- * round gives up 16 bytes or more, and 144 are asked for.
+ * records, whose length it reads from the data. It never goes beyond the head, so it finds none
+ * that is being written, and overwrites none of these. If so much comes into the middle of one
+ * that this would be necessary, the record is lost. It moves by cmpxchg: if another has come in
+ * between and overwritten the record whose length was read, it has moved it before. The loop ends:
+ * each round gives up 16 bytes or more, and 144 are asked for.
  *
  * Stores are seen in their order (x86); the compiler is held by the cmpxchg. For a reader: data
  * before the head, and `oldest` before the data that overwrite what it gives up.
  *
- * Short: this file is compiled with all registers kept by who is called (Kbuild), as helpers must,
- * so chunks call it as it is, and it saves only what it uses. What it calls keeps them too
- * (helpers_entry.S).
+ * Short: this file is compiled with all registers kept by the function that is called (Kbuild), as
+ * helpers must. So chunks call it as it is, and it saves only what it uses. What it calls keeps
+ * them too (helpers_entry.S).
  *
  * Waking: a reader that polls enters the queue and then looks at the heads; here the head is moved
  * and then the tail is looked at, with a locked instruction in between. So one sees the other.

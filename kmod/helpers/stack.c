@@ -2,9 +2,9 @@
 /*
  * Helpers STACK, USTACK, DEPTH, UDEPTH, UCALLER: taking a stack, and finding its number.
  *
- * They are called from anywhere, NMIs too, and what they call may be instrumented; so they run
- * between begin and end of helpers.c: at one level of one CPU there is one of them, and the scratch
- * of that level is its own.
+ * They are called from anywhere, NMIs too, and what they call may be instrumented. So they run
+ * between begin and end of helpers.c: at one level of one CPU there is one of them, and the
+ * scratch of that level is its own.
  *
  * A kernel's stack is what the kernel's own unwinder says, which begins here: a few frames of the
  * driver, then the chunk's return address, which is in a patch. That one stands for the point,

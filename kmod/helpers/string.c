@@ -2,9 +2,10 @@
 /*
  * Helpers STRING and USTRING: a C string into words on a chunk's stack.
  *
- * It is read in pieces that never reach into the next word of 8 bytes, and so never into a page
- * that the string does not reach into: one that ends before memory that is not there is read to its
- * end. What can be read only in part is an empty string: half a name would be another name.
+ * It is read in pieces that never reach into the next word of 8 bytes. So no piece reaches into a
+ * page that the string does not reach into. A string that ends before memory that is not there is
+ * read to its end. What can be read only in part is an empty string: half a name would be another
+ * name.
  *
  * The words lie as records have them: the first was pushed first and lies highest (record.c).
  */

@@ -5,8 +5,8 @@
  *
  * This calls nothing, so it needs no guard against itself. The trace cannot go meanwhile: only the
  * task itself ends it, in a request or when it exits, and the task is here. An interrupt on top of
- * the task is no task's work and records nothing; what runs in the task's own name behind an
- * interrupt (the scheduler) may come between reading the count and writing it, and then what it
+ * the task is no task's work and records nothing. What runs in the task's own name after an
+ * interrupt (the scheduler) may come between reading the count and writing it. Then what it
  * recorded is overwritten: so it is with KCOV. The count is written before the record: see there.
  *
  * The count is user space's to write: it is read once, and compared.

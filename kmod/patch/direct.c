@@ -10,8 +10,8 @@
  *	the window is the call		one place is written: the call, or the springboard
  *	the call lies behind the springboard	two places are written, each by itself
  *
- * The springboard is there only while chunks stand in the window; the patch is there always, for
- * them, and for a CPU that meets the breakpoint while the call is written (text.c): it has the
+ * The springboard is there only while chunks stand in the window. The patch is there always, for
+ * them, and for a CPU that meets the breakpoint while the call is written (text.c). It has the
  * call's copy, which pushes the address in the text. A call that the springboard covers only in
  * part cannot be changed so, because no two places may overlap.
  *

@@ -5,9 +5,9 @@
  * (direct.c).
  *
  * What stands before a function's first window stays in the text: endbr64, and the ftrace site. By
- * that site tracers, BPF programs, kprobes and livepatches come in, and a layout must not keep them
- * out. So a call goes past it only while nothing but this driver uses ftrace. A new user is put at
- * the head of the kernel's list of users before any site is written, and the head is ours until
+ * that site tracers, BPF programs, kprobes and livepatches come in, and a layout must not keep
+ * them out. So a call goes past it only while nothing but this driver uses ftrace. A new user is
+ * put at the head of the kernel's list of users before any site is written. The head is ours until
  * then (probes.c). Before the first window of such a function there is
  *
  *	cmpq $ours, ftrace_ops_list

@@ -11,18 +11,18 @@
  *	a conditional branch whose taken target stands behind it: the opposite branch, to where
  *		the original falls
  *
- * Branches within the patch are as short as they can be: all are taken to be short, and as long as
- * one is found that does not reach it is made wide, and all is linked once more. (Chunks on a
- * side of a branch stand elsewhere, so such a branch is wide, and stays the right way round.)
+ * Branches within the patch are as short as they can be. All are taken to be short at first. As
+ * long as one is found that does not reach, it is made wide and all is linked once more. (Chunks
+ * on a side of a branch stand elsewhere, so such a branch is wide, and stays the right way round.)
  *
  * Windows of several functions may stand in a group: join.c.
  *
  * Calls are made from the patch: they return into it. (In all other patches none does: patch.c,
  * copy.c.) That is what a layout is for: what is executed one after the other stands so, and a
- * call that stays in the text would take its cache line and two jumps. So the patch can be left
- * by a task that sleeps in a function it called, and is one in which tasks may sleep as in
- * faults: it is given back when no stack leads there (faults.c). The unwinder is told of the
- * calls as of all else in a patch.
+ * call that stays in the text would take its cache line and two jumps. So a task may be in a
+ * function that it called from the patch, and sleep there. Such a patch is one in which tasks may
+ * sleep as in faults. It is given back when no stack leads there (faults.c). The unwinder is told
+ * of the calls as of all else in a patch.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

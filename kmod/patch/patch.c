@@ -18,13 +18,13 @@
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
  * the springboard would lead there anyhow, if there is one.
  *
- * What stands behind a replacement is there though control does not get to it, so that each piece
- * has its place, and a replacement can be taken back by another distance of its jump (mute.c). Late
+ * What stands after a replacement is there though control does not get to it. So each piece has
+ * its place, and a replacement can be taken back by another distance of its jump (mute.c). Late
  * tasks of a filled springboard (fill.c) go on there, too.
  *
- * All fixups are relative to where the patch will be, so the place is taken first: pieces are
- * linked once to learn their length, how many rows they have in the kernel's tables (rows.c) and
- * where windows and taken sides stand, and again at their place.
+ * All fixups are relative to where the patch will be, so the place is taken first. Pieces are
+ * linked twice. The first time says their length, how many rows they have in the kernel's tables
+ * (rows.c), and where windows and taken sides stand. The second time is at their place.
  */
 #include <linux/bits.h>
 #include <linux/mm.h>

@@ -2,11 +2,11 @@
 /*
  * May a tail jump leave a return address (KI_RETURNED, returns.c)?
  *
- * The function that is jumped to then finds the stack one word deeper than its caller's caller left
- * it. It does not notice, unless it looks above its own return address: there lie its arguments
- * behind the sixth, if it has any. Whether it has cannot be asked, so it is read off its code, and
- * the code of whatever it in turn jumps to, since that finds the same stack: what is jumped to is
- * followed, function by function, to the end.
+ * The function that is jumped to then finds the stack one word deeper than its caller's caller
+ * left it. It does not notice, unless it looks above its own return address: there lie its
+ * arguments behind the sixth, if it has any. Whether it has cannot be asked, so it is read off its
+ * code. The same stack is found by whatever it jumps to in turn. So what is jumped to is followed,
+ * function by function, to the end.
  *
  * The unwinder's rows make this easy. For each instruction the row says how far from %rsp, or from
  * %rbp, the word above the return address is. An operand that begins there or above is refused, and

@@ -4,9 +4,9 @@
  * that is laid out (lay.c), which makes its calls itself.
  *
  * A displaced instruction that has an exception row may fault in the patch, and the task sleeps
- * there until its page is brought in: seconds, if the page is on a slow disk, or for ever, if it
- * is another process that must provide it (userfaultfd). Then it comes back to the patch. The
- * wait (quiesce.c) does not cover it, because to sleep is just what that wait waits for.
+ * there until its page is brought in. That is seconds, if the page is on a slow disk, or for ever,
+ * if another process must provide it (userfaultfd). Then it comes back to the patch. The wait
+ * (quiesce.c) does not cover it, because to sleep is just what that wait waits for.
  *
  * So before a patch with such an instruction is given back, all tasks' stacks are looked at: each
  * by itself, at any moment, and no two at the same time (still.c). That is enough. Behind the wait
@@ -16,9 +16,9 @@
  * same holds for ways back (returns.c): who is not on the way, nor in an old patch from where one
  * sets out, will not be on the way again.
  *
- * Nobody else is stopped meanwhile. One task at a time is held for the length of its stack, of
- * which KI_LOOK_FRAMES frames are unwound and the rest is read word by word. What was found is only
- * noted there, in an array of fixed size, and handed on when the task has been let go.
+ * Nobody else is stopped meanwhile. One task at a time is held for the length of its stack.
+ * KI_LOOK_FRAMES frames of it are unwound, and the rest is read word by word. What was found is
+ * only noted there, in an array of fixed size, and handed on when the task has been let go.
  *
  * Which tasks there are. They are looked at by their numbers, in ascending order. A new one was
  * never in the patch, wherever its number is. A number goes from one task to another only when a
@@ -28,19 +28,19 @@
  * locked). A task that executes a program a second time meanwhile has the number already, and a
  * thread that it has made meanwhile is new.
  *
- * The address of a patch is on a stack where an exception left it, and, of a patch that is laid
- * out, where a call did; so it is found where the unwinder says that registers were saved, or that
- * a function returns. If the unwinder loses its way every word of that stack counts, which may be
- * too careful, but only delays. It also does so where it seems to have come to an end, but not in
- * user space or where threads begin: 6.1 says of thunks, and of what gives taken return addresses
- * back, that stacks end there, and a task may be preempted in them. The registers of user space are
- * never looked at: a program may have put any address there.
+ * The address of a patch is on a stack where an exception left it. Of a patch that is laid out it
+ * is there also where a call left it. So it is found where the unwinder says that registers were
+ * saved, or that a function returns. If the unwinder loses its way every word of that stack
+ * counts, which may be too careful, but only delays. It also does so where it seems to have come
+ * to an end, but not in user space or where threads begin. 6.1 says that stacks end in thunks, and
+ * in what gives taken return addresses back, and a task may be preempted in them. The registers of
+ * user space are never looked at: a program may have put any address there.
  *
- * The same look tells whether somebody will return to a place in ki_returned (returns.c). Such an
- * address, and one in a patch that is laid out, may also have been taken from the stack by a return
- * probe or the function graph tracer, which left its own there. The unwinder knows whose it was;
- * where it does not (of a task that was preempted it does not tell, nor of one that is just about
- * to get the address back), that may be any of ours.
+ * The same look tells whether a task will return to a place in ki_returned (returns.c). A return
+ * probe or the function graph tracer may also have taken such an address from the stack. So it may
+ * one in a patch that is laid out. It left its own there. The unwinder knows whose it was. Where
+ * it does not, that may be any of ours: it does not tell of a task that was preempted, nor of one
+ * that is just about to get the address back.
  */
 #include <linux/delay.h>
 #include <linux/kallsyms.h>

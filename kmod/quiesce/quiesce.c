@@ -3,16 +3,16 @@
  * Waiting until no task can be inside a piece of text any more.
  *
  * A task can be preempted anywhere, and it may be interrupted anywhere and the interrupt's code
- * runs on its stack. Once every task has switched away of its own will, or has been in user
- * mode, none can be where it was. synchronize_rcu_tasks waits for exactly that, for all tasks
- * but the idle ones. An idle task that has been interrupted runs the interrupt's code: where an
- * interrupt of ours meets the idle task, a piece of work is run on that CPU, because the idle
- * task must be left for it to run. Where it meets another task the idle one has been left
- * already; nothing is asked of that CPU, which a realtime task may keep for itself for ever.
- * Such a task may also come when the work has been asked for and not begun. Then the work stays
- * where it is, but the idle task has been left, which the next interrupt sees: so the wait for the
- * work is a short one, again and again, with a look in between. A CPU that goes leaves its idle
- * task for the thread that takes it down; so it need not be kept from going.
+ * runs on its stack. Once every task has switched away of its own will, or has been in user mode,
+ * none can be where it was. synchronize_rcu_tasks waits for exactly that, for all tasks but the
+ * idle ones. An idle task that has been interrupted runs the interrupt's code. Where an interrupt
+ * of ours meets the idle task, a piece of work is run on that CPU: the idle task must be left for
+ * it to run. Where it meets another task the idle one has been left already; nothing is asked of
+ * that CPU, which a realtime task may keep for itself for ever. Such a task may also come when the
+ * work has been asked for and not begun. Then the work stays where it is, but the idle task has
+ * been left, which the next interrupt sees: so the wait for the work is a short one, again and
+ * again, with a look in between. A CPU that goes leaves its idle task for the thread that takes it
+ * down; so it need not be kept from going.
  *
  * It is no help against code that sleeps and comes back to a return address: therefore none points
  * into a patch, but into those that are laid out, for which stacks are looked at (faults.c).

@@ -7,9 +7,9 @@
  * is asked where it runs: its CPU gets an interrupt, and if it is still the one that was
  * interrupted, it looks at itself. If it has gone meanwhile, it is tried again.
  *
- * What is called so has interrupts off and may hold these two locks. It must be short, take no lock
- * and wake nobody. Who asks holds nothing and sleeps until the interrupt has come, so a CPU whose
- * interrupts are off for long is waited for, but no other one is held.
+ * What is called so has interrupts off and may hold these two locks. It must be short, take no
+ * lock and wake nobody. The asking task holds nothing and sleeps until the interrupt has come. So
+ * a CPU whose interrupts are off for long is waited for, but no other one is held.
  *
  * An idle task is asked on its own CPU, whether it runs or not: nobody else ever runs it.
  */

@@ -7,9 +7,8 @@
  * there, as large as all that may ever be needed, behind its own text. That takes no memory. Pages
  * come in when something is to be there, and go when nothing is: they are put into the kernel's
  * page table and taken out again by the functions that it has for drivers (apply_to_page_range).
- * Nobody else knows of them: the kernel's own list of the range has no pages, so what it does with
- * the range
- * (/proc/vmallocinfo, /proc/kcore, its end) does not depend on how many there are.
+ * Nothing else knows of them: the kernel's own list of the range has no pages. So what it does
+ * with the range (/proc/vmallocinfo, /proc/kcore, its end) does not depend on how many there are.
  *
  * A reader without locks may have begun before a page is to go: the one that gives pages back has
  * seen to it that new readers stay away, and waited for those that were there. Then the page is

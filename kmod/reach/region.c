@@ -3,17 +3,17 @@
  * The heap is a module's text.
  *
  * What the kernel wants to know about an address in a module it asks of the module's description
- * (struct module): how to unwind there, where a fault goes on, what a ud2 means, what it is called.
- * It finds the description by the address, in a tree of ranges, in any context. The driver's own
- * covers what the driver was loaded with, whose size is fixed. So the heap, which is elsewhere and
- * grows, has a description of its own, in that tree, and in the list that bugs are looked up in; in
- * no other list. Who goes through all modules does not meet it: it has no file, no
- * section, no user, and needs none: it is in the tree as long as the driver is loaded, and no
- * longer.
+ * (struct module): how to unwind there, where a fault goes on, what a ud2 means, what it is
+ * called. It finds the description by the address, in a tree of ranges, in any context. The
+ * driver's own covers what the driver was loaded with, whose size is fixed. So the heap, which is
+ * elsewhere and grows, has a description of its own. It is in that tree, and in the list that bugs
+ * are looked up in, and in no other list. Who goes through all modules does not meet it: it has no
+ * file, no section, no user, and needs none: it is in the tree as long as the driver is loaded,
+ * and no longer.
  *
- * Who asks the tree uses rows and names (below), or takes a reference of the module, which is
- * refused because there is none to begin with: so no kprobe, static branch or static call of others
- * can be in a patch. At first it has no rows at all; heap.c makes them more and fewer.
+ * Code that asks the tree uses rows and names (below), or takes a reference of the module. That is
+ * refused because there is none to begin with. So no kprobe, static branch or static call of
+ * others can be in a patch. At first it has no rows at all; heap.c makes them more and fewer.
  *
  * The tree is asked only about addresses between two bounds, which the kernel widens for each
  * module that it loads, and never narrows. They are widened here in the same way. What a bound is,

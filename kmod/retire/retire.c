@@ -2,7 +2,7 @@
 /*
  * Retired patches and numbers: out of the text, and given back when nobody can use them any more.
  *
- * What is taken out is in no task's way at once, but a task may still be inside a patch (it was
+ * What is taken out is in no task's way at once. But a task may still be inside a patch (it was
  * preempted there), about to write a counter. So patches, counters and modules are retired first:
  * a piece of work waits until no task can be there and gives the space back. A task that sleeps in
  * a fault which it took in a patch is not waited for: its patch stays, with its counters, and is

@@ -3,10 +3,10 @@
  * Replacements must not lead in a circle.
  *
  * What a call of a function runs is found by going from each function to what stands for it, until
- * one is not replaced. With f replaced by g, and g by f, there is none: the first caller would jump
- * from one entry to the other for ever. A call or a jump that is replaced leads from the function
- * that it is in to the one that is called instead; a circle through it is a recursion that the
- * kernel's authors never wrote, and its stack is small.
+ * one is not replaced. With f replaced by g, and g by f, there is none: the first caller would
+ * jump from one entry to the other for ever. A call or a jump that is replaced leads from the
+ * function that it is in to the one that is called instead. A circle through it is a recursion
+ * that the kernel's authors never wrote, and its stack is small.
  *
  * Several replacements of one function are all counted, although only the last is effective: any of
  * them is, when the sessions above it have gone, and sessions must be able to go in any order. So

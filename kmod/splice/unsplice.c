@@ -19,11 +19,11 @@
  * and one for muting. Each is bounded, and so is what stands between them. Other memory is waited
  * for.
  *
- * What is muted goes with the next patch of its group, which is tried (ki_unsplice_again) whenever
- * a session begins or ends, or space has come back to the heap (retire.c). What can be in the
- * way longer is another tool in the springboard of a group that goes wholly: it is stuck. Its
- * windows stay, and the module, until the other tool has gone; there is nothing in them then but
- * what is muted.
+ * What is muted goes with the next patch of its group. That is tried (ki_unsplice_again) whenever
+ * a session begins or ends, or space has come back to the heap (retire.c). What can be in the way
+ * longer is another tool in the springboard of a group that goes wholly: it is stuck. Its windows
+ * stay, and the module, until the other tool has gone; there is nothing in them then but what is
+ * muted.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>

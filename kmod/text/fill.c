@@ -3,21 +3,23 @@
  * Filled springboards: nobody is waited for.
  *
  * A springboard that covers more than one instruction has places inside at which a task may have
- * been preempted. Instead of waiting until it has left (text.c, step 3), its patch is put where the
- * bytes of the jump's displacement trap at all of these places. A late task then comes, however
- * late, into its own instruction's place in the patch, before the chunks that stand before that
- * instruction. Each of these places is a swap of its own, of one byte: an int3 from step 2 on, its
- * byte of the displacement from step 5 on, and an int3 again when the springboard goes, until
- * step 5, when the original stands there again. So there is no moment at which it does not trap,
- * and the table (trap.c) knows the place from before the first to behind the last of them.
+ * been preempted. The driver need not wait until it has left (text.c, step 3). Its patch is put
+ * where the bytes of the jump's displacement trap at all of these places. A late task then comes,
+ * however late, into its own instruction's place in the patch, before the chunks that stand before
+ * that instruction. Each of these places is a swap of its own, of one byte. It is an int3 from
+ * step 2 on, and its byte of the displacement from step 5 on. When the springboard goes it is an
+ * int3 again until step 5, when the original stands there again. So there is no moment at which it
+ * does not trap. The table (trap.c) knows the place from before the first to after the last of
+ * them.
  *
  * What traps: int3, and bytes that no instruction may begin with in 64-bit mode, which raise an
  * invalid opcode. Only the latter are near enough to each other: the third byte of a distance
  * takes 65 values in a heap of 4 MiB, and one of them must be among the bytes. (With int3 alone a
- * quarter of the windows with a place there found room, with these all do.) Left out are bytes
- * that begin an instruction on some processor (62, c4, c5, d5), that QEMU 10 executes all the same
- * (ce, d4), or that later kernels use for warnings of their own (d6, ea). The fourth byte says how
- * far away the heap is, in steps of 16 MiB; whether it traps is the boot's choice.
+ * quarter of the windows with a place there found room, with these all do.) Three kinds of bytes
+ * are left out. Some begin an instruction on some processor (62, c4, c5, d5). QEMU 10 executes
+ * others all the same (ce, d4). Later kernels use the last for warnings of their own (d6, ea). The
+ * fourth byte says how far away the heap is, in steps of 16 MiB; whether it traps is the boot's
+ * choice.
  *
  * An invalid opcode is no problem where an int3 would be none: late tasks come from a preemption
  * or from below an interrupt that let others in, so never with interrupts off, and never in an NMI.
@@ -29,9 +31,9 @@
  *     still be there: so the next must be filled too, or it is waited for after all; unless a
  *     wait that has begun after the installation has ended meanwhile (ki_quiesced).
  *   - When the springboard goes it may run the original, which stands there again. An exception
- *     that was raised before is handled before the table changes, since it is handled with
- *     interrupts off, and every change is followed by a round of interrupts. It then is in a
- *     patch that is retired after that, and given back after a wait.
+ *     that was raised before is handled before the table changes. It is handled with interrupts
+ *     off, and every change is followed by a round of interrupts. It then is in a patch that is
+ *     retired after that, and given back after a wait.
  *   - Filling takes a place somewhere in the heap and leaves gaps. It is done only for small
  *     requests, and if it spares their wait: if all their windows that must wait can be filled.
  */

@@ -2,8 +2,9 @@
 /*
  * The only writer of kernel text.
  *
- * How up to five bytes are swapped while any CPU may run them (after the cross-modifying rules of
- * the Intel SDM, volume 3, section 9.1.3, and the kernel's own text_poke_bp). For a whole batch:
+ * How up to five bytes are swapped while any CPU may run them. (The rules are those for
+ * cross-modifying code of the Intel SDM, volume 3, section 9.1.3, and the kernel's own
+ * text_poke_bp.) For a whole batch:
  *
  *   1. publish where each breakpoint sends the CPU (trap.c)
  *   2. int3 on every first byte;	all CPUs serialize	nobody enters through the first byte
@@ -23,20 +24,20 @@
  * compared before 2, and no step can be interrupted by a signal. A panic in between leaves
  * breakpoints whose handler is in place.
  *
- * If another CPU is here: it either runs the old instructions, or the int3 and then the patch.
- * If an interrupt or NMI is here: the same; the breakpoint path itself is never written to.
- * If a preempted task is here: at the first byte, it will meet the int3 or the new jump, both
- * right. At a later byte that changes, it must have left before step 4: that is the wait. So it is
- * for a task in the tail of a host where a bounce will stand, and for one that has taken the
- * jmp rel8 to a bounce that goes. Other bytes behind a springboard are never written, so a task may
- * stay there for ever.
+ * If another CPU is here: it either runs the old instructions, or the int3 and then the patch. If
+ * an interrupt or NMI is here: the same; the breakpoint path itself is never written to. If a
+ * preempted task is here: at the first byte, it will meet the int3 or the new jump, both right. At
+ * a later byte that changes, it must have left before step 4: that is the wait. So it is for a
+ * task in the tail of a host where a bounce will stand. So it is, too, for one that has taken the
+ * jmp rel8 to a bounce that goes. Other bytes behind a springboard are never written, so a task
+ * may stay there for ever.
  *
  * A window whose first instruction is as long as its springboard has no such inner place and needs
  * no wait; neither does taking a direct springboard out; nor a springboard that traps at its inner
  * places (fill.c). These places are bytes of the jump's distance: while one of them holds its int3
- * the first byte must be no jump, or it leads somewhere else. So they are written behind the first
- * bytes when these become breakpoints, before them at the end, and never in one go with them, since
- * nothing says in which order bytes of one go are seen.
+ * the first byte must be no jump, or it leads somewhere else. So they are written after the first
+ * bytes when these become breakpoints, and before them at the end. They are never written in one
+ * go with them, since nothing says in which order bytes of one go are seen.
  *
  * kprobes keep what stood at their place when they were registered, and write it back or run it
  * later. So no kprobe, armed or not, may be where we write, nor so near before it that its own

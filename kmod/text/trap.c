@@ -3,16 +3,16 @@
  * Where a breakpoint of ours sends the CPU.
  *
  * While a window is being written, its first byte is an int3; where there is no room for a jump,
- * it stays one. A CPU that comes by is sent into the patch: the patch does what the original does,
- * so nobody waits, and nothing is emulated but the return of a way back that leads nowhere any
- * more (returns.c). Inside a springboard, at the places of filled ones (fill.c), there may be an
- * invalid opcode instead of an int3.
+ * it stays one. A CPU that comes by is sent into the patch. The patch does what the original does,
+ * so no CPU waits. Nothing is emulated but the return of a return trampoline that leads nowhere
+ * any more (returns.c). Inside a springboard, at the places of filled ones (fill.c), there may be
+ * an invalid opcode instead of an int3.
  *
  * One table holds all breakpoints, those that stay and those of the change in progress. It is
- * published before the first breakpoint is written, and the next one, without what was only
- * meanwhile, after the last one of these has gone. The handler runs with interrupts off and looks
- * at the table without a lock: a CPU in it delays the round of interrupts after a publication
- * (text.c), so behind that round nobody holds the table before, and it can be freed.
+ * published before the first breakpoint is written. The next one, without what was only meanwhile,
+ * is published after the last one of these has gone. The handler runs with interrupts off and
+ * looks at the table without a lock. A CPU in it delays the round of interrupts after a
+ * publication (text.c). So after that round no CPU holds the table before, and it can be freed.
  *
  * Everything that runs between the breakpoint and this handler must never carry a breakpoint
  * itself: the kernel's own list (noinstr, kprobes' blacklist) plus KI_R_TRAP_PATH of reserved.c.

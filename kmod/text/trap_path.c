@@ -2,12 +2,12 @@
 /*
  * What a breakpoint runs, between the instruction and our handler and back: is all of it known?
  *
- * A breakpoint in code that breakpoints run comes back to itself without end. Nearly all of that
- * code is marked by the kernel (noinstr, kprobes' blacklist), and the rest is found by name, in the
- * kernels that we have looked at. Another kernel, or a later one, may call one function more. So
- * the path is read: from where it begins each function is decoded, and where a call or a jump leads
- * to another function, that one must be reserved text as a whole, and is read in turn; or it must
- * be on the list of those that are called there for other reasons than a breakpoint of the kernel's
+ * A breakpoint in code that breakpoints run comes back to itself without end. The kernel marks
+ * nearly all of that code (noinstr, kprobes' blacklist). The rest is found by name, in the kernels
+ * that we have looked at. Another kernel, or a later one, may call one function more. So the path
+ * is read. From where it begins each function is decoded. Where a call or a jump leads to another
+ * function, that one must be reserved text as a whole, and is read in turn. Or it must be on the
+ * list of those that are called there for other reasons than a breakpoint of the kernel's
  * (off_path.h): a breakpoint of a process, an error, a warning.
  *
  * It begins with the exceptions' entries, our handler, and everything that the table of reserved

@@ -2,7 +2,7 @@
 /*
  * A kernel that the driver does not know well enough to write its text.
  *
- * What must not be moved is known by names (kerninst_reserved.def), and a name tells nothing of a
+ * What must not be moved is known by names (kerninst_reserved.def). A name tells nothing of a
  * kernel that has another one for the same thing. So when the driver is loaded two questions are
  * asked. Are all names there that a kernel with this configuration has? And does a breakpoint run
  * anything on its way to our handler and back that is on no list: neither reserved, nor known to

@@ -3,11 +3,11 @@
  * What may be called from inserted code, and stand for another function.
  *
  * Proved is where control arrives: at the first instruction of a function of the kernel or of a
- * live module, which the same table knows as plain code that keeps other text from being touched.
- * Refused is what expects another world than a called C function finds: entry code wants the stack
- * of an entry, a thunk its target in a register, code for CPU starts another %gs, what writes a
- * machine register an argument that nobody has checked. A static call's trampoline is none either:
- * it leads wherever the kernel has it lead next.
+ * live module. The same table knows that function as plain code that keeps other text from being
+ * touched. Refused is what expects another world than a called C function finds. Entry code wants
+ * the stack of an entry, a thunk its target in a register, code for CPU starts another %gs. What
+ * writes a machine register wants an argument that has not been checked. A static call's
+ * trampoline is none either: it leads wherever the kernel has it lead next.
  *
  * What inserted code calls must not sleep, which is read in its code (sleep.c). Not proved is what
  * else the function does: which arguments and locks it wants. Who names it says so, and must be

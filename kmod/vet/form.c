@@ -3,10 +3,10 @@
  * Reading one instruction of a chunk by the table of forms (vet_forms.c).
  *
  * The kernel's decoder knows all encodings and tells of them in fields that mean different things
- * in each, so that what looks like a push by one field is a vector instruction by another. So the
- * bytes are read here by the table alone, which has one encoding: each byte is a prefix that the
- * table allows, or stands where a row says that something stands. Then the kernel's decoder must
- * have found the same things at the same places. What one of the two cannot read is refused.
+ * in each. So what looks like a push by one field is a vector instruction by another. So the bytes
+ * are read here by the table alone, which has one encoding: each byte is a prefix that the table
+ * allows, or stands where a row says that something stands. Then the kernel's decoder must have
+ * found the same things at the same places. What one of the two cannot read is refused.
  */
 #include <linux/bits.h>
 #include <linux/kernel.h>

@@ -5,15 +5,15 @@
  * Questions, each asked of the one that can answer it:
  *
  *  - May this process look into the kernel? CAP_PERFMON, when the device is opened: as
- *    perf_event_open asks. The device's mode lets everybody try. A descriptor that is handed on is
+ *    perf_event_open asks. The device's mode lets all users try. A descriptor that is handed on is
  *    a right that is handed on.
  *  - May this descriptor change something? Only one that is open for writing.
- *  - Does lockdown forbid it? Lockdown may be raised at any time, and is never lowered, so each
+ *  - Does lockdown forbid it? Lockdown may be raised at any time, and is never lowered. So each
  *    request asks twice: before it takes anything from the caller, which may last for ever, and
- * when it has ki_lock and begins. What writes the kernel's text is forbidden in both of its modes,
- * as the kernel's own debugger is, and what writes a process's by the driver's rights as well; what
- *    reads text or values in confidentiality mode. Taking out of the kernel, and closing, is always
- *    allowed: it leads back to what was locked down.
+ *    when it has ki_lock and begins. To write the kernel's text is forbidden in both of its modes,
+ *    as the kernel's own debugger is. To write a process's is forbidden in both by the driver's
+ *    rights as well. To read text or values is forbidden in confidentiality mode. Taking out of the
+ *    kernel, and closing, is always allowed: it leads back to what was locked down.
  *
  *  - Does the driver know this kernel well enough to write its text (unknown.c)?
  *  - Has the session been evicted? Then it may look on, and change nothing more. Who may evict,

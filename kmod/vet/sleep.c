@@ -4,10 +4,10 @@
  * and what it calls runs with preemption off (helpers.c: ENTER).
  *
  * All that sleeps comes to the scheduler, and what leads there is together in one section of the
- * kernel (.sched.text: schedule, mutex_lock, wait_for_completion, cond_resched; on realtime kernels
- * what spinlocks are there, too). So the code is read from the function on, through all calls and
- * jumps, and it may be called if nothing in it leads into that section. The exception is preemption
- * at a lock's release: with preemption off that returns at once.
+ * kernel (.sched.text: schedule, mutex_lock, wait_for_completion, cond_resched; on realtime
+ * kernels what spinlocks are there, too). So the code is read from the function on, through all
+ * calls and jumps. It may be called if nothing in it leads into that section. The exception is
+ * preemption at a lock's release: with preemption off that returns at once.
  *
  * Where a register or memory says what is called nobody can tell, so such a function is refused,
  * too; but for those that the kernel promises to work in any context, which are known by name. So

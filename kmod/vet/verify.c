@@ -158,8 +158,8 @@ static bool never_falls_through(const struct insn *in)
 }
 
 /*
- * The same, and for good: a static branch that is a jump now is a nop when it is switched, and a
- * jump out of all text (to a BPF program) is somebody's who takes it away again.
+ * The same, and for good. A static branch that is a jump now is a nop when it is switched. A jump
+ * out of all text (to a BPF program) belongs to a tool that takes it away again.
  */
 static bool ends_for_good(const struct ki_verifier *v, const struct insn *in, unsigned long at)
 {

@@ -2,11 +2,11 @@
 /*
  * May a chunk's code run?
  *
- * Only instructions of the table below may, and only in an order that leaves every register,
- * the flags (where the sender asked to keep them) and the stack as they were. That is a small
- * machine: each row leads from one state to another; a chunk must start and end in the state
- * CLEAN. What is stored goes to a per-CPU counter or a global variable that the session owns. From
- * the states the linker learns where the stack is deeper, for the unwinder's rows.
+ * Only instructions of the table below may. Their order must leave every register, the flags
+ * (where the sender asked to keep them) and the stack as they were. That is a small machine: each
+ * row leads from one state to another; a chunk must start and end in the state CLEAN. What is
+ * stored goes to a per-CPU counter or a global variable that the session owns. From the states the
+ * linker learns where the stack is deeper, for the unwinder's rows.
  *
  * Not checked: that the flags are dead where a bare counter stands. The sender knows; if it is
  * wrong, the instrumented function goes wrong.

@@ -4,10 +4,10 @@
  *
  * A row says all that there is of an instruction's encoding: which opcodes, what its ModRM may be,
  * of which sizes its operands, how long its number, whether it may have a lock prefix. What
- * encoding it is follows from the table too: after prefixes for %gs, lock and operand size, each
- * once, and a REX comes the opcode, and no row's opcode begins another encoding: not VEX (c4, c5),
- * EVEX (62), XOP (8f), REX2 (d5), nor a prefix, a ud2 with a hypervisor's name behind it, or the
- * opcodes behind 0f 38, 0f 3a and 0f 0f.
+ * encoding it is follows from the table too. After prefixes for %gs, lock and operand size, each
+ * once, and a REX comes the opcode. No row's opcode begins another encoding: not VEX (c4, c5),
+ * EVEX (62), XOP (8f), REX2 (d5). Nor is it a prefix, a ud2 followed by a hypervisor's name, or
+ * one of the opcodes after 0f 38, 0f 3a and 0f 0f.
  *
  * Who adds a row asks: does it write memory or a register that the row does not tell of? may it
  * trap, sleep, change %rsp, flags of the system, segments? is there a ModRM, a prefix with which it

@@ -2,37 +2,42 @@
 /*
  * May a long chunk run?
  *
- * The driver does not compile, but it does not run just anything either. Each instruction must have
- * one of the forms of vet_forms.c, and all of them together must be sure to end, with the stack as
- * it was, and to write nothing but registers, the words they have pushed, and variables of their
+ * The driver does not compile, but it does not run just anything either. Each instruction must
+ * have one of the forms of vet_forms.c. All of them together must be sure to end, with the stack
+ * as it was. They write nothing but registers, the words they have pushed, and variables of their
  * session:
  *
  *  - control goes forward only, so the chunk ends;
- *  - the stack changes by push and pop only; on all ways to a place it is equally deep, and at the
- *    end nothing is left; %rsp and %rbp are never written otherwise (traces may need them);
- *  - a memory operand is [%rsp + n] inside the chunk's own words; a counter or a global variable of
- *    the session; one of a run of counters, by an index that was compared the moment before; a
- *    field of the current task, through a pointer that was loaded the moment before; a word of the
- *    session's in the current thread's block (vet_memory.c);
- *  - calls go to helpers, and between ENTER, if it was granted, and LEAVE to functions of the
- *    kernel and of modules, at their beginning; that of RECORD has its %edi set the moment before,
- *    to the session's ring and no more words than the chunk has on the stack; so has that of TABLE,
- *    to what may be done with a table of the session, whose key is on the stack; those of STACK,
- *    DEPTH and USTACK to the session's table; those of STRING and USTRING have %esi set so, to no
- * more words; that of TEXT %edi, to the session's table of strings; that of ENTER_RECORD %eax, to
- * the session's ring; that of EXTREME %edi, to a variable of the session, or to one of a run of
- * counters by the index %rdx; that of KCOV_COMPARISON has its words on the stack.
+ *  - the stack changes by push and pop only. On all ways to a place it is equally deep, and at the
+ *    end nothing is left. %rsp and %rbp are never written otherwise (traces may need them);
+ *  - a memory operand is one of five: [%rsp + n] inside the chunk's own words. A counter or a
+ *    global variable of the session. One of a run of counters, by an index that was compared the
+ *    moment before. A field of the current task, through a pointer that was loaded the moment
+ *    before. A word of the session's in the current thread's block (vet_memory.c);
+ *  - calls go to helpers; between ENTER, if it was granted, and LEAVE also to the beginning of
+ *    functions of the kernel and of modules;
+ *  - a helper has a register set the moment before, to what it may do:
+ *      RECORD             %edi, to the session's ring, with no more words than are on the stack
+ *      TABLE              %edi, to what may be done with a table of the session; its key is on the
+ *                         stack
+ *      STACK DEPTH USTACK %edi, to the session's table
+ *      STRING USTRING     %esi, to no more words than are on the stack
+ *      TEXT               %edi, to the session's table of strings
+ *      ENTER_RECORD       %eax, to the session's ring
+ *      EXTREME            %edi, to a variable of the session, or to one of a run of counters by the
+ *                         index %rdx
+ *      KCOV_COMPARISON    none: its words are on the stack
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them;
- * what an index was compared with also holds behind a constant that goes into another register.
+ * what an index was compared with also holds after a constant that goes into another register.
  *
- * Where the thread's words are, a chunk loads into any register, once for all of them, and must see
- * that it is not 0: `test` of the register with itself, and `je` the moment after it. Behind that
- * the register may be used for the rest of the chunk, also where ways join that both have made sure
- * of it, until it is written. A helper writes %rax (EXTREME nothing), a function of the kernel all
- * of them. The pointer is good for so long: the chunk's thread may be moved to another CPU
- * meanwhile, but the block goes with it, and nobody takes it away before the thread has ended, or
- * before nobody can be in a chunk whose session has words.
+ * Where the thread's words are, a chunk loads into any register, once for all of them, and must
+ * see that it is not 0: `test` of the register with itself, and `je` the moment after it. After
+ * that the register may be used for the rest of the chunk, until it is written. That holds also
+ * where ways join that both have made sure of it. A helper writes %rax (EXTREME nothing), a
+ * function of the kernel all of them. The pointer is good for so long. The chunk's thread may be
+ * moved to another CPU meanwhile, but the block goes with it. It is not taken away before the
+ * thread has ended, or before no task can be in a chunk whose session has words.
  *
  * Not checked: which registers and flags are free at the place, and what a called function of the
  * kernel does. The sender knows; if it is wrong, the instrumented function goes wrong.

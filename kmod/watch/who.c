@@ -3,12 +3,12 @@
  * Who changes the kernel's text, told to those who watch.
  *
  * Each window that is installed, changed or removed is an event of the tracepoint kerninst:change,
- * which costs nothing while nobody listens. A request may have thousands of windows, so the
+ * which costs nothing while nobody listens. A request may have thousands of windows. So the
  * system's audit gets one record of each request (of each session that ends, of each eviction),
  * with how many, and the first. It is written when ki_lock has been let go: audit may make the
  * process wait until its queue has room. The first replacement of a function or a call taints the
- * kernel as live patching does (TAINT_LIVEPATCH): a bug report must say that functions are not what
- * the kernel's source says.
+ * kernel as live patching does (TAINT_LIVEPATCH): a bug report must say that functions are not
+ * what the kernel's source says.
  *
  * What is changed in a process comes in one request, and goes at once: an event, and a record, of
  * each.

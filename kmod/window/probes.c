@@ -12,10 +12,10 @@
  *     the middle of it.
  *
  * kprobes ask nobody. But the two functions that prepare them are called with kprobe_mutex held,
- * have an ftrace site, and may fail: we stand in front of them and let them fail, the first with
- * -EBUSY where it would not be hit, the second with -EILSEQ (the kprobe stays a breakpoint) in a
- * function that has windows. Windows come and go with kprobe_mutex held, from the look at the text
- * until they are recorded, so here no other lock is needed.
+ * have an ftrace site, and may fail. We stand in front of them and let them fail. The first fails
+ * with -EBUSY where the kprobe would not be hit. The second fails with -EILSEQ (the kprobe stays a
+ * breakpoint) in a function that has windows. Windows come and go with kprobe_mutex held, from the
+ * look at the text until they are recorded, so here no other lock is needed.
  *
  * In the heap there is none at all: what stands in a patch comes and goes, and a patch must be free
  * to be changed where it stands (mute.c).

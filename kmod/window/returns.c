@@ -10,12 +10,12 @@
  * Why the address is none of the patch: a task may sleep in the other function for ever, and a
  * patch must be free to go, or to be replaced by another one. Why it is none of the function's own
  * text, which would look nicer in a trace: on the kernels we know there is no place. What the
- * compiler leaves between functions are nops, and to write a breakpoint there would leave the text
- * changed as long as somebody sleeps; the breakpoints behind a return lie where the springboard of
- * the return's window is written; and a function that does nothing but jump has no return. So a
- * trace from the other function shows ki_returned [kerninst], then the caller: one row of the
- * unwinder (orc.c) says of all these bytes what holds at the beginning of a function: only the
- * return address is on the stack. That is so because nothing else is there at the jump (tail.c).
+ * compiler leaves between functions are nops. To write a breakpoint there would leave the text
+ * changed as long as a task sleeps. The breakpoints after a return lie where the springboard of
+ * the return's window is written. A function that does nothing but jump has no return. So a trace
+ * from the other function shows ki_returned [kerninst], then the caller: one row of the unwinder
+ * (orc.c) says of all these bytes what holds at the beginning of a function: only the return
+ * address is on the stack. That is so because nothing else is there at the jump (tail.c).
  *
  * Taking out. When the chunks of a jump have gone, nobody sets out any more, but some may still be
  * away. Then the breakpoint leads nowhere, which means: it does the return itself (trap.c), and the
@@ -23,17 +23,17 @@
  * cannot be unloaded, until nobody is left who comes back there.
  *
  * How we know that: by looking at all tasks' stacks (faults.c), not by counting who leaves and who
- * comes back. A count costs two more instructions for each pass, and is wrong for ever when a task
- * ends while it is away (exit is a function that does not return, and may be deep in another). The
- * look comes behind the wait: then nobody is in the old patch, about to push, but who sleeps in a
- * fault there: while anybody does so in a patch that is not in use any more, nothing is given back.
- * (If patches with ways back were given back during the look it is not known any more which one a
- * task was in.) Idle tasks are looked at too. It visits every task, so it is repeated less and
- * less often. One kind of task has no number any more and is not seen: who ends, and has been
- * released (release_task). Older kernels' wait covers it to its end, since 6.9 it does not while
- * it sleeps. It returns like any other, by way of another jump's chunks if its byte has been used
- * again (one count too many); only if the module is unloaded while it sleeps below a counted jump
- * there, is there no breakpoint (doc/known-issues.md).
+ * comes back. A count costs two more instructions for each pass. It is wrong for ever when a task
+ * ends while it is away. (exit is a function that does not return, and may be deep in another.)
+ * The look comes after the wait. Then no task is in the old patch, about to push, but one that
+ * sleeps in a fault there. While any does so in a patch that is not in use any more, nothing is
+ * given back. (If patches with ways back were given back during the look it is not known any more
+ * which one a task was in.) Idle tasks are looked at too. It visits every task, so it is repeated
+ * less and less often. One kind of task has no number any more and is not seen: who ends, and has
+ * been released (release_task). Older kernels' wait covers it to its end, since 6.9 it does not
+ * while it sleeps. It returns like any other, by way of another jump's chunks if its byte has been
+ * used again (one count too many). There is no breakpoint only if the module is unloaded while it
+ * sleeps below a counted jump there (doc/known-issues.md).
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
  * the breakpoint, or in its handler, is nothing that a springboard of one byte does not know, too.

@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What can be measured of plain English: README, doc/, manual pages and public headers.
+"""What can be measured of plain English: documents, manual pages, public headers, the driver's
+comments, and the sentences and hints of refusals.
 
-A sentence has at most 25 words between its stops (. ! ? ; :), where `code` is one word. Of public
-headers, manual pages and README.md none calls a task, a thread or a tool "he", "whoever" or
-"somebody", and none says "behind" for after. The driver's essays have neither "he" nor "whoever". test/lint/english.known is how many long sentences a file still has: it must have no
-more, and a line that says more than there are is a fault, so the number only falls.
+A sentence has at most 25 words between its stops (. ! ? ; :), where `code` is one word, at most 40
+up to its full stop, and at most two semicolons. Documents, manual pages and headers call no task,
+thread or tool "he", "whoever" or "somebody", and do not say "behind" for after; the driver's
+comments have neither "he" nor "whoever". test/lint/english.known is how many sentences of a file
+are still longer: it must have no more, and a line that says more than there are is a fault, so the
+number only falls.
 """
 import os
 import re
 import subprocess
 import sys
 
-LONGEST = 25
-PERSONS = re.compile(r"\b(he|him|his|himself|whoever|somebody|nobody|behind(?! a proxy))\b", re.I)
-STOP = re.compile(r"(?<=[.!?;:])\s+")
+LONGEST, WHOLE, SEMICOLONS = 25, 40, 2
+PERSONS = re.compile(r"\b(he|him|his|himself|whoever|somebody|nobody|(?<!-)behind(?! a proxy))\b", re.I)
+PERSONS_OF_DRIVER = re.compile(r"\b(he|him|his|himself|whoever)\b", re.I)
+FULL = r"(?<=[.!?])\s+|(?<=[.!?]\))\s+"
+FULL_STOP, STOP = re.compile(FULL), re.compile(r"(?<=[;:])\s+|" + FULL)
 
 
 def paragraphs_of_markdown(text):
@@ -22,26 +27,31 @@ def paragraphs_of_markdown(text):
     for line in text.split("\n") + [""]:
         if line.startswith("```"):
             code, line = not code, ""
-        if code or line.startswith(("|", "#", "    ")) and not para:
+        if code or line.startswith(("#", "    ")) or line.lstrip().startswith("|"):
             line = ""
         item = re.match(r"\s*(?:[*-]|\d+\.) ", line)
-        if (item or not line.strip() or line.startswith(("|", "#"))) and para:
+        if (item or not line.strip()) and para:
             yield " ".join(para)
             para = []
-        if line.strip() and not line.startswith(("|", "#")):
+        if line.strip():
             para.append(line[item.end():] if item else line.strip())
 
 
 def paragraphs_of_c(text):
+    """Of each comment paragraphs and items of lists, but no code and no rows of tables."""
     for comment in re.findall(r"/\*(.*?)\*/", text, re.S):
-        para = []
+        para, in_item = [], False
         for line in comment.split("\n") + [""]:
             line = re.sub(r"^\s*\* ?", "", line)
-            if (not line.strip() or re.match(r"\t|   | - | *[A-Z]+\t", line)) and para:
+            is_deep = line.startswith(("\t", "   "))
+            item = re.match(r" {1,5}[-*] ", line)
+            row = re.match(r" *\S+ {2,}\S| *[A-Z]+\t", line)
+            if para and (not line.strip() or item or row or (is_deep and not in_item)):
                 yield " ".join(para)
                 para = []
-            if line.strip() and not line.startswith(("\t", "   ")):
-                para.append(line.strip())
+            in_item = bool(item) or (in_item and is_deep and not row)
+            if line.strip() and not row and (in_item or not is_deep):
+                para.append(line[item.end():] if item else line.strip())
 
 
 def paragraphs_of_manual(text):
@@ -66,18 +76,35 @@ def paragraphs_of_manual(text):
             para.append(line)
 
 
+def words(sentence):
+    return len([w for w in sentence.split() if re.search(r"\w", w)])
+
+
 def long_sentences(paragraphs):
     for para in paragraphs:
-        for sentence in STOP.split(re.sub(r"`[^`]*`", "X", para)):
-            words = [w for w in sentence.split() if re.search(r"\w", w)]
-            if len(words) > LONGEST:
-                yield len(words), sentence
+        for whole in FULL_STOP.split(re.sub(r"`[^`]*`", "X", para)):
+            longest = max(words(part) for part in STOP.split(whole))
+            if longest > LONGEST:
+                yield f"{longest} words: {whole}"
+            elif words(whole) > WHOLE:
+                yield f"{words(whole)} words up to the full stop: {whole}"
+            elif whole.count(";") > SEMICOLONS:
+                yield f"{whole.count(';')} semicolons: {whole}"
+
+
+def paragraphs_of_reasons(text):
+    """Sentences and hints, and the comments."""
+    yield from paragraphs_of_c(text)
+    for row in re.findall(r"^KI_REASON\(.*", text, re.M):
+        yield from re.findall(r'"((?:[^"\\]|\\.)+)"', row)
 
 
 def kind(name):
-    if re.fullmatch(r"README\.md|CONTRIBUTING\.md|doc/[a-z-]+\.md", name):
+    if re.fullmatch(r"README\.md|CONTRIBUTING\.md|doc/[a-z/-]+\.md", name):
         return paragraphs_of_markdown
-    if re.fullmatch(r"include/.*\.(h|def)", name):
+    if name == "include/uapi/kerninst_reasons.def":
+        return paragraphs_of_reasons
+    if re.fullmatch(r"(include|kmod)/.*\.(h|c|def)", name):
         return paragraphs_of_c
     return paragraphs_of_manual if re.fullmatch(r"man/.*\.[1-8]", name) else None
 
@@ -100,23 +127,15 @@ def main():
         most = known.pop(name, 0)
         if len(found) != most:
             failed = True
-            print(f"lint: {name}: {len(found)} sentences of more than {LONGEST} words, english.known says {most}")
+            print(f"lint: {name}: {len(found)} sentences that are too long, english.known says {most}")
             if len(found) > most:
-                for words, sentence in found:
-                    print(f"  {words} words: {sentence}")
-        if name.startswith(("include/", "man/")) or name == "README.md":
-            for number, line in enumerate(text.split("\n"), 1):
-                person = PERSONS.search(line)
-                if person and not line.startswith("#define"):
-                    failed = True
-                    print(f"lint: {name}:{number}: '{person[0]}': say the task, the thread, the tool; say after")
-    persons = re.compile(r"\b(he|him|his|himself|whoever)\b", re.I)
-    for name in subprocess.check_output(["git", "ls-files", "kmod"], text=True).split():
-        with open(name, encoding="utf-8") as f:
-            for number, line in enumerate(f, 1):
-                if persons.search(line):
-                    failed = True
-                    print(f"lint: {name}:{number}: '{persons.search(line)[0]}': say the task, the CPU, the caller")
+                print("".join(f"  {sentence}\n" for sentence in found), end="")
+        persons = PERSONS_OF_DRIVER if name.startswith("kmod/") else PERSONS
+        for number, line in enumerate(text.split("\n"), 1):
+            person = persons.search(line)
+            if person and not line.startswith("#define"):
+                failed = True
+                print(f"lint: {name}:{number}: '{person[0]}': say the task, the thread, the tool; say after")
     for name in known:
         failed = True
         print(f"lint: test/lint/english.known: {name}: not needed any more")

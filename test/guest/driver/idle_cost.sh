@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# A driver that nobody uses costs nothing: loops of system calls take the same number of instructions
+# A driver that no session uses costs nothing: loops of system calls take the same number of instructions
 # with it as without it, also after it has been used, and no thread of it runs. QEMU counts (--icount).
-# promise: A driver that nobody uses costs read, open, close and TCP at most 0.1 %. [idle.sh]
+# promise: A driver that no session uses costs read, open, close and TCP at most 0.1 %. [idle.sh]
 # shellcheck disable=SC2016 # for eval
 . "$(dirname "$0")/../common/lib.sh"
 ip link set lo up
