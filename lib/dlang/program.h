@@ -47,6 +47,8 @@ struct ki_d_var {
 	bool declared;
 	bool of_kernel; /* a pointer: an address of the kernel has been assigned to it */
 	bool indexed;	/* it has parts that are chosen when code runs */
+	bool in_memory; /* it has parts, and its address is used: it stands in memory, */
+	uint32_t place; /* so many bytes behind where that begins (storage.c) */
 	struct ki_table_map *table; /* of an associative array, and of parts; NULL: words */
 };
 
@@ -112,7 +114,10 @@ struct ki_d_agg {
 	uint32_t at; /* where it is first used */
 };
 
-/* A string of the program that code needs the number of: a global has it, once BEGIN begins. */
+/*
+ * What code needs that is known when BEGIN begins: a global has it. The number of a string of the
+ * program; or, of no text, where the memory of variables begins.
+ */
 struct ki_d_constant {
 	char *text;
 	uint32_t global;
@@ -324,7 +329,8 @@ struct ki_dlang {
 	bool destroys;	   /* it has destructive actions */
 	const char *never; /* the name of one that is refused */
 	bool scratch_used;
-	bool nulls; /* a string variable that is not self-> may become NULL: code_null.c */
+	uint32_t memory; /* bytes of variables that stand in memory */
+	bool nulls;	 /* a string variable that is not self-> may become NULL: code_null.c */
 	bool exits, users_used, stacks_used, clock_used, texts_used, token_used;
 	struct ki_d_run *run;
 };

@@ -60,13 +60,26 @@ int ki_d_check_copy(struct ki_d_checker *c, const struct ki_d_node *n)
 			      KI_D_COPIED);
 }
 
+/* The address of a variable's part, or of all of it, is wanted. A global has one, others a copy. */
+static int check_placed(struct ki_d_checker *c, const struct ki_d_node *n,
+			const struct ki_d_node *copied)
+{
+	struct ki_d_var *v = ki_d_in_variable(n) ? ki_d_part_root(n)->sym.var : NULL;
+
+	if (!v || v->scope != KI_D_GLOBAL_SCOPE || v->nkeys)
+		return ki_d_check_copy(c, copied);
+	v->in_memory = true;
+	c->d->scratch_used = c->d->texts_used = true;
+	return 0;
+}
+
 int ki_d_decay(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const bool scratch = ki_d_in_scratch(n) || ki_d_in_variable(n);
 
 	if (!ki_d_is_array(n->type))
 		return 0;
-	if (ki_d_check_copy(c, n))
+	if (check_placed(c, n, n))
 		return -EINVAL;
 	if (!wrap(c, n, KI_D_CAST))
 		return ki_d_no_memory(c->err);
@@ -288,7 +301,7 @@ static bool has_address(const struct ki_d_node *n)
 	return n->kind == KI_D_MEMBER || n->kind == KI_D_DEREF || n->kind == KI_D_SYMBOL;
 }
 
-/* A variable's part: the address is that of a copy. Or all of it, that an inline stands for. */
+/* A variable's part. Or all of it, that an inline stands for. */
 static int check_copied(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const struct ki_d_node *of = n->kid[0], *root = ki_d_part_root(of);
@@ -296,7 +309,7 @@ static int check_copied(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if ((root == of && !n->value) || ki_d_is_string(of->type))
 		return FAIL(c, n, "D_ADDROF_VAR", "a variable of D has no address");
-	ret = ki_d_check_copy(c, ki_d_copied(c->d, of));
+	ret = check_placed(c, of, ki_d_copied(c->d, of));
 	n->type = of->type;
 	n->type.stars++;
 	n->type.scratch = !n->value;

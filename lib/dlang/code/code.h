@@ -134,7 +134,9 @@ struct ki_node *ki_d_gen_progeny(struct ki_d_gen *g, const struct ki_d_node *pid
 struct ki_node *ki_d_gen_text(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_text_call(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_compare_texts(struct ki_d_gen *g, const struct ki_d_node *n);
-/* What puts some of the program's strings into the table; a list. */
+/* Where the memory of variables begins. */
+struct ki_node *ki_d_gen_variables(struct ki_d_gen *g);
+/* What puts some of the program's strings into the table, and takes that memory; a list. */
 struct ki_node *ki_d_gen_constants(struct ki_d_gen *g, size_t from, size_t to);
 /* The bytes of a string that is the same for all hits of the place. */
 const char *ki_d_gen_known(struct ki_d_gen *g, const struct ki_d_node *n);

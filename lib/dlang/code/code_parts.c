@@ -2,7 +2,8 @@
 /*
  * Variables that have parts: they are words which hold the bytes that C would put into memory. The
  * words are variables, one after the other, or rows of a table, whose first key is the word's
- * number, if an index is known only when code runs.
+ * number, if an index is known only when code runs. Those of a global whose address is used stand
+ * in memory, a room of the scratch memory that nobody gives back.
  */
 #include "dlang/code/code.h"
 
@@ -110,6 +111,26 @@ static unsigned int keys_of(struct ki_d_gen *g, const struct part *p, uint64_t p
 	return n;
 }
 
+static bool in_memory(const struct part *p)
+{
+	return p->root->sym.var->in_memory;
+}
+
+/* Where the variable begins, and so many bytes. */
+static struct ki_node *address(struct ki_d_gen *g, const struct part *p, struct ki_node *bytes)
+{
+	struct ki_node *at =
+		op(g, KI_ADD, ki_d_gen_variables(g), number(g, p->root->sym.var->place));
+
+	return op(g, KI_ADD, at, bytes);
+}
+
+static struct ki_node *word_address(struct ki_d_gen *g, const struct part *p, uint64_t plus)
+{
+	return address(g, p,
+		       op(g, KI_SHL, op(g, KI_SHR, place(g, p, plus), number(g, 6)), number(g, 3)));
+}
+
 static struct ki_node *get_word(struct ki_d_gen *g, const struct part *p, uint64_t plus)
 {
 	const struct ki_d_var *v = p->root->sym.var;
@@ -118,6 +139,8 @@ static struct ki_node *get_word(struct ki_d_gen *g, const struct part *p, uint64
 	struct ki_var word;
 	unsigned int n;
 
+	if (in_memory(p))
+		return ki_expr_load(g->s, KI_U64, word_address(g, p, plus));
 	if (!v->table) {
 		word = word_of(p, plus);
 		return ki_expr_var(g->s, &word);
@@ -136,6 +159,8 @@ static struct ki_node *set_word(struct ki_d_gen *g, const struct part *p, uint64
 	struct ki_var word;
 	unsigned int n;
 
+	if (in_memory(p))
+		return ki_d_gen_put(g, word_address(g, p, plus), value, 8);
 	if (!v->table) {
 		word = word_of(p, plus);
 		return ki_stmt_update(g->s, KI_SET, &word, NULL, value);
@@ -178,6 +203,12 @@ static struct ki_node *set_bits(struct ki_d_gen *g, const struct part *p, uint64
 	return set_word(g, p, plus, op(g, KI_OR, others, these));
 }
 
+/* Behind a fault there is none: what is put into memory looks itself. */
+static struct ki_node *change(struct ki_d_gen *g, const struct part *p, struct ki_node *stmt)
+{
+	return in_memory(p) ? stmt : ki_d_gen_effect(g, stmt);
+}
+
 /* ---- scalars ---- */
 
 /* What the bits are as a number of its type. */
@@ -204,12 +235,24 @@ struct ki_node *ki_d_gen_part(struct ki_d_gen *g, const struct ki_d_node *n)
 	return p.moves ? ki_expr_behind(g->s, ki_d_gen_set_offset(g, false, moved(g, &p)), x) : x;
 }
 
+static struct ki_node *set_in_memory(struct ki_d_gen *g, const struct part *p,
+				     struct ki_node *value)
+{
+	struct ki_node *list = ki_stmt_append(g->s, NULL, ki_d_gen_set_value(g, value));
+
+	if (p->moves)
+		list = ki_stmt_append(g->s, list, ki_d_gen_set_offset(g, false, moved(g, p)));
+	return ki_stmt_append(g->s, list, set_bits(g, p, 0, p->width, ki_d_gen_value_kept(g)));
+}
+
 /* The value is evaluated first, then where it goes: both in the first of the keys. */
 struct ki_node *ki_d_gen_set_part(struct ki_d_gen *g, const struct ki_d_node *n,
 				  struct ki_node *value)
 {
 	struct part p = part_of(g, n, false);
 
+	if (in_memory(&p))
+		return set_in_memory(g, &p, value);
 	if (p.moves) {
 		p.before[0] = ki_d_gen_set_value(g, value);
 		p.before[1] = ki_d_gen_set_offset(g, false, moved(g, &p));
@@ -273,13 +316,12 @@ struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *
 		    : inside ? get_bits(g, &q, 8 * at, 8 * n)
 			     : ki_d_gen_load(g, (enum ki_type)types[n],
 					     op(g, KI_ADD, ki_d_gen_value_kept(g), number(g, at)));
-		list = ki_stmt_append(g->s, list,
-				      ki_d_gen_effect(g, set_bits(g, &p, 8 * at, 8 * n, x)));
+		list = ki_stmt_append(g->s, list, change(g, &p, set_bits(g, &p, 8 * at, 8 * n, x)));
 	}
 	return list;
 }
 
-/* Where a copy of it stands in scratch memory. */
+/* Where it stands; or where a copy of it stands in scratch memory. */
 struct ki_node *ki_d_gen_part_copy(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const uint64_t size = ki_d_sizeof(&g->d->types, n->type);
@@ -288,6 +330,8 @@ struct ki_node *ki_d_gen_part_copy(struct ki_d_gen *g, const struct ki_d_node *n
 	struct ki_node *value = ki_d_gen_value_kept(g), *stmt[MOST_CHUNKS];
 	unsigned int count = 0, bytes;
 
+	if (in_memory(&p))
+		return address(g, &p, op(g, KI_SHR, moved(g, &p), number(g, 3)));
 	for (uint64_t at = 0; at < size && count < MOST_CHUNKS; at += bytes) {
 		bytes = chunk(at, size - at, most);
 		stmt[count++] =
@@ -307,7 +351,7 @@ struct ki_node *ki_d_gen_part_address(struct ki_d_gen *g, const struct ki_d_node
 	const struct part p = part_of(g, n, false);
 	struct ki_node *bytes;
 
-	if (all == n)
+	if (all == n || in_memory(&p))
 		return ki_d_gen_part_copy(g, n);
 	bytes = op(g, KI_SHR, moved(g, &p), number(g, 3));
 	return op(g, KI_ADD, bytes, ki_d_gen_part_copy(g, all));

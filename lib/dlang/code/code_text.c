@@ -26,21 +26,26 @@ static struct ki_node *zero(struct ki_d_gen *g)
 
 /* ---- constants ---- */
 
-/* Its index; SIZE_MAX: it cannot be had. */
+static bool is_constant(const struct ki_d_constant *c, const char *bytes)
+{
+	return bytes && c->text ? !strcmp(c->text, bytes) : bytes == c->text;
+}
+
+/* Its index; SIZE_MAX: it cannot be had. bytes: NULL: of the memory of variables. */
 static size_t constant_of(struct ki_dlang *d, const char *bytes)
 {
 	struct ki_d_run *r = d->run;
 	struct ki_d_constant c = {0};
 
 	for (size_t i = 0; i < d->constants.n; i++)
-		if (!strcmp(d->constants.v[i].text, bytes))
+		if (is_constant(&d->constants.v[i], bytes))
 			return i;
 	if (!r->constants_left && ki_globals_take(r->t, GLOBALS, &r->constants_next, NULL))
 		return SIZE_MAX;
 	r->constants_left = r->constants_left ? r->constants_left : GLOBALS;
 	c.global = r->constants_next;
-	c.text = strdup(bytes);
-	if (!c.text || ki_vec_push(&d->constants, c)) {
+	c.text = bytes ? strdup(bytes) : NULL;
+	if ((bytes && !c.text) || ki_vec_push(&d->constants, c)) {
 		free(c.text);
 		return SIZE_MAX;
 	}
@@ -56,7 +61,7 @@ static struct ki_var var_of(const struct ki_d_constant *c)
 
 static struct ki_node *constant(struct ki_d_gen *g, const char *bytes)
 {
-	size_t i = *bytes ? constant_of(g->d, bytes) : SIZE_MAX;
+	size_t i = !bytes || *bytes ? constant_of(g->d, bytes) : SIZE_MAX;
 	struct ki_var v;
 
 	if (i == SIZE_MAX)
@@ -65,19 +70,24 @@ static struct ki_node *constant(struct ki_d_gen *g, const char *bytes)
 	return ki_expr_var(g->s, &v);
 }
 
+struct ki_node *ki_d_gen_variables(struct ki_d_gen *g)
+{
+	return constant(g, NULL);
+}
+
 struct ki_node *ki_d_gen_constants(struct ki_d_gen *g, size_t from, size_t to)
 {
 	struct ki_node *list = NULL;
 
 	for (size_t i = from; i < to; i++) {
 		const struct ki_d_constant *c = &g->d->constants.v[i];
-		struct ki_node *args[] = {ki_expr_const(g->s, KI_U64, (uint64_t)(uintptr_t)c->text),
-					  zero(g)};
+		const uint64_t what = c->text ? (uint64_t)(uintptr_t)c->text : g->d->memory;
+		struct ki_node *args[] = {ki_expr_const(g->s, KI_U64, what), zero(g)};
+		const enum ki_text_op op = c->text ? KI_TEXT_USER : KI_TEXT_ALLOCA;
 		struct ki_var v = var_of(c);
 
-		list = ki_stmt_append(
-			g->s, list,
-			ki_stmt_update(g->s, KI_SET, &v, NULL, text(g, KI_TEXT_USER, args, 2)));
+		list = ki_stmt_append(g->s, list,
+				      ki_stmt_update(g->s, KI_SET, &v, NULL, text(g, op, args, 2)));
 	}
 	return list;
 }

@@ -46,7 +46,7 @@ static unsigned int words_of(struct ki_dlang *d, const struct ki_d_var *v)
 				       [KI_D_THIS_SCOPE] = KI_D_WORDS_THIS};
 	const unsigned int words = ki_d_var_words(d, v);
 
-	if (v->nkeys || v->indexed || words > most[v->scope])
+	if (v->nkeys || v->indexed || v->in_memory || words > most[v->scope])
 		return 0;
 	return words ? words : 1;
 }
@@ -69,6 +69,21 @@ static void number(struct ki_dlang *d, enum ki_d_scope scope, uint32_t first)
 		}
 }
 
+static int place_variables(struct ki_dlang *d, struct ki_err *err)
+{
+	for (size_t i = 0; i < d->vars.n; i++)
+		if (d->vars.v[i]->in_memory) {
+			d->vars.v[i]->place = d->memory;
+			d->memory += ki_d_var_words(d, d->vars.v[i]) * (uint32_t)sizeof(uint64_t);
+		}
+	if (d->memory <= KI_TEXTS_PIECE)
+		return 0;
+	return ki_err_set(err, -E2BIG, 0,
+			  "D: arrays and structs whose address is used take %u bytes, and there is "
+			  "room for %u: use fewer, or smaller ones",
+			  d->memory, KI_TEXTS_PIECE);
+}
+
 static int take_vars(struct ki_dlang *d, struct ki_err *err)
 {
 	const unsigned int tokens = d->token_used ? 2 : 0;
@@ -89,7 +104,7 @@ static int take_vars(struct ki_dlang *d, struct ki_err *err)
 	number(d, KI_D_SELF_SCOPE, first + tokens);
 	number(d, KI_D_THIS_SCOPE, 0);
 	for (size_t i = 0; !ret && i < d->vars.n; i++)
-		if (!words_of(d, d->vars.v[i]))
+		if (!words_of(d, d->vars.v[i]) && !d->vars.v[i]->in_memory)
 			ret = open_array(d, d->vars.v[i], err);
 	return ret;
 }
@@ -218,13 +233,25 @@ static uint32_t ring_bytes(const struct ki_dlang *d)
 								: (uint32_t)d->set.bufsize;
 }
 
+/* Bytes of a piece of scratch memory, or of a room. */
+static uint32_t scratch_bytes(const struct ki_dlang *d)
+{
+	const uint32_t most = (uint32_t)d->set.scratchsize;
+
+	if (!d->scratch_used)
+		return 0;
+	return d->memory > most ? d->memory : most;
+}
+
 int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 {
 	const struct ki_ring_options ring = {.size = sizeof(ring), .bytes = ring_bytes(d)};
 	const uint32_t size =
 		ki_d_strsize(d) < KI_D_STRING_LEAST ? KI_D_STRING_LEAST : ki_d_strsize(d);
-	int ret = take_vars(d, err);
+	int ret = place_variables(d, err);
 
+	if (!ret)
+		ret = take_vars(d, err);
 	for (size_t i = 0; !ret && i < d->aggs.n; i++)
 		ret = open_agg(d, d->aggs.v[i], err);
 	if (!ret)
@@ -234,8 +261,6 @@ int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 	if (!ret && d->stacks_used)
 		ret = ki_stacks_open(d->run->t, NULL, &d->run->stacks, err);
 	if (!ret && d->texts_used)
-		ret = ki_texts_open(d->run->t, size,
-				    d->scratch_used ? (uint32_t)d->set.scratchsize : 0,
-				    &d->run->strings, err);
+		ret = ki_texts_open(d->run->t, size, scratch_bytes(d), &d->run->strings, err);
 	return ret ? ret : ki_counter_map_open(d->run->t, &d->run->counters, err);
 }
