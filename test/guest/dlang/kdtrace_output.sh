@@ -165,11 +165,23 @@ timeout 60 "$kd" -x oformat=json -x nspec=1 -n 'BEGIN { a = speculation(); b = s
 is "what was dropped is one, too" "$(tail -n 1 /tmp/kd.out)" '{"type":"drop","kind":"failed speculation","count":1}'
 program='int g; BEGIN { g = 5; self->name = "a"; this->n = 1; @a[pid] = count(); trace(g); } fbt::vfs_read:entry /pid == 0/ { g++; } tick-200ms { exit(0); }'
 timeout 60 "$kd" -S -qn "$program" > /tmp/kd.out 2> /tmp/kd.err
-is "-S lists variables: kind, scope, type" "$(awk '/^NAME/ { on = 1 } /^$/ { on = 0 } on && $2 != "ID" { printf "%s %s %s %s;", $1, $3, $4, $5 }' /tmp/kd.err)" "g scl glb int;name scl tls string;n scl loc int;@a agg glb count(),;"
-is "and the code of each place, whose instructions are behind each statement" "$(grep -c '^[a-z]*:[a-z_]*:[a-z_0-9]*:[A-Za-z0-9-]*, 1 clauses, at 0x[0-9a-f]*: [0-9]* bytes$' /tmp/kd.err) $(grep -A 1 'g = 5;' /tmp/kd.err | grep -c '^ *[0-9a-f]*  mov ')" "3 1"
+is "-S lists variables: kind, scope, whether they are read and written, type" "$(awk '/^NAME/ { on = 1 } /^$/ { on = 0 } on && $2 != "ID" { $2 = ""; print }' /tmp/kd.err | sed 's/\[[^ ]*\]/-/' | tr -s ' ' | tr '\n' ';')" \
+	"pid scl glb - r D type (integer) (size 4);g 0 scl glb - r/w D type (integer) (size 4);name 0 scl tls - w string (unknown) by ref (size 256);n 0 scl loc - w D type (integer) (size 4);@a agg glb - w count(), 1 keys;"
+is "and the code of each place, whose instructions are behind each statement" "$(grep -c '^[a-z]*:[a-z_]*:[a-z_0-9]*:[A-Za-z0-9-]*, 1 clauses, at 0x[0-9a-f]*: [0-9]* bytes$' /tmp/kd.err) $(grep -A 1 'g = 5;' /tmp/kd.err | grep -c '^[0-9]* [0-9]*: [0-9a-f ]*  mov ') $(grep '^Disassembly' /tmp/kd.err | tr '\n' ';')" \
+	"3 1 Disassembly of clause :::BEGIN;Disassembly of clause :::tick-200ms;Disassembly of clause fbt::vfs_read:entry;"
 is "and the program runs, whose output is by itself" "$(head -n 1 /tmp/kd.out) $(grep -c 'clauses\|mov' /tmp/kd.out)" "5 0"
 timeout 60 "$kd" -S -e -qn "$program" > /tmp/kd.out 2> /tmp/kd.err
 is "with -e it does not" "$? $(grep -c clauses /tmp/kd.err) $(tail -n 1 /tmp/kd.err)" "0 3 }"
+timeout 60 "$kd" -S -e -qn 'char c; short a[5]; long l; struct { int u; long v; short w; } s; char d; int m[int]; this char x; this int *y; self int z[3]; union { char q; int r; } u; BEGIN { a[3] = 1; s.w = 2; d++; m[1] = l; this->y = 0; self->z[1] = u.r; exit(0); }' 2>&1 |
+	awk '/^NAME/ { on = 1 } /^$/ { on = 0 } on && $2 != "ID" { $2 = ""; print }' | sed 's/\[[^ ]*\] //' | tr -s ' ' > /tmp/kd.out
+is "where each would stand" "$(cat /tmp/kd.out)" "a 2 scl glb r D type (array) by ref (size 10)
+l 16 scl glb r D type (integer) (size 8)
+s 24 scl glb r D type (struct) by ref (size 18)
+d 42 scl glb r/w D type (integer) (size 1)
+m arr glb w D type (integer) (size 4)
+y 8 scl loc w D type (pointer) (size 8)
+z 0 scl tls r D type (array) by ref (size 12)
+u 48 scl glb r D type (union) by ref (size 4)"
 for cpu in $(seq 0 $(($(nproc) - 1))); do
 	is "option cpu: there alone, $cpu" "$(timeout 60 "$kd" -x cpu="$cpu" -qn 'BEGIN,profile-97,tick-97,syscall:::entry,END { @[probename == "BEGIN" || probename == "END" ? probename : "", cpu] = count(); } tick-1s { exit(0); } END { printa("%s:%d ", @); }' 2> /tmp/kd.err)" "BEGIN:$cpu END:$cpu :$cpu "
 done
