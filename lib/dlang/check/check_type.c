@@ -354,6 +354,14 @@ int ki_d_check_symbol(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (!module)
 		return ki_d_no_memory(c->err);
+	if (c->d->set.late && c->d->set.kdefs) {
+		free(module);
+		return FAIL(
+			c, n, "D_ASRELO",
+			"%.80s has no address yet, as linkmode=dynamic says: leave that out, or "
+			"say knodefs",
+			n->text);
+	}
 	ret = ki_d_variable_type(&c->d->types, *module ? module : NULL, mark + 1, &n->type);
 	free(module);
 	if (ret) /* its address, and a word there, can be had all the same */
@@ -404,11 +412,12 @@ int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n)
 	for (char *name = strtok(n->text, "."); name; name = strtok(NULL, ".")) {
 		const struct ki_d_member *m;
 
-		if (!ki_d_is_struct(t))
-			return FAIL(c, n, "D_OFFSETOF_TYPE", "offsetof wants a struct or union");
+		if (!ki_d_is_struct(t) || !ki_d_sizeof(&c->d->types, t))
+			return FAIL(c, n, "D_OFFSETOF_TYPE",
+				    "offsetof wants a struct or union whose members are known");
 		m = ki_d_member_find(&c->d->types, t, name, &inside);
 		if (!m)
-			return FAIL(c, n, "D_TYPE_MEMBER", "%.60s is no member of it", name);
+			return FAIL(c, n, "D_UNKNOWN", "%.60s is no member of it", name);
 		if (m->width)
 			return FAIL(c, n, "D_OFFSETOF_BITFIELD",
 				    "a bit-field has no offset in bytes");

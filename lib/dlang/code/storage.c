@@ -13,6 +13,7 @@
 #define ROWS_SPREAD   2048   /* of distributions */
 #define ROWS_WEIGHTED 8192   /* which have a row for each weight */
 #define COUNTERS      256    /* taken at once */
+#define BEHIND	      256    /* bytes of 0 that pointers find behind variables in memory */
 #define CELLS_SPREAD  64     /* of a distribution that are counters; others are in its table */
 
 /* Words of a variable with parts that are variables; more have a table. */
@@ -76,12 +77,13 @@ static int place_variables(struct ki_dlang *d, struct ki_err *err)
 			d->vars.v[i]->place = d->memory;
 			d->memory += ki_d_var_words(d, d->vars.v[i]) * (uint32_t)sizeof(uint64_t);
 		}
+	d->memory += d->memory ? BEHIND : 0;
 	if (d->memory <= KI_TEXTS_PIECE)
 		return 0;
 	return ki_err_set(err, -E2BIG, 0,
 			  "D: arrays and structs whose address is used take %u bytes, and there is "
 			  "room for %u: use fewer, or smaller ones",
-			  d->memory, KI_TEXTS_PIECE);
+			  d->memory - BEHIND, KI_TEXTS_PIECE - BEHIND);
 }
 
 static int take_vars(struct ki_dlang *d, struct ki_err *err)

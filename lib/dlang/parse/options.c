@@ -30,6 +30,7 @@ void ki_d_settings_default(struct ki_d_settings *s)
 				    .dynvarsize = 1 << 20,
 				    .scratchsize = SCRATCH,
 				    .printsize = 8192,
+				    .kdefs = 1,
 				    .cpu = -1,
 				    .switchrate = SECOND,
 				    .aggrate = SECOND};
@@ -90,13 +91,13 @@ static const struct {
 	{"iregs", NUMBER, PROGRAM, NOWHERE, 0, 8},
 	{"jstackframes", NUMBER, PROGRAM, NOWHERE, 0, 127},
 	{"jstackstrsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
-	{"kdefs", FLAG, PROGRAM, NOWHERE, 0, 1},
-	{"knodefs", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"kdefs", FLAG, PROGRAM, AT(kdefs), 0, 1},
+	{"knodefs", FLAG, PROGRAM, AT(kdefs), 0, 1},
 	{"late", WORD, PROGRAM, NOWHERE, 0, 0},
 	{"lazyload", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"ldpath", WORD, COMMAND, NOWHERE, 0, 0},
 	{"libdir", WORD, COMMAND, NOWHERE, 0, 0},
-	{"linkmode", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"linkmode", WORD, PROGRAM, AT(late), 0, 0},
 	{"linktype", WORD, PROGRAM, NOWHERE, 0, 0},
 	{"lockmem", WORD, PROGRAM, NOWHERE, 0, 0},
 	{"maxframes", NUMBER, PROGRAM, AT(maxframes), 1, 127},
@@ -277,8 +278,6 @@ static bool is_nonsense(const char *name, const char *value)
 		{"linktype", "dof", "elf"},
 		{"stdc", "a", "c", "s", "t"}};
 
-	if (!strcmp(name, "version"))
-		return !is_version(value);
 	for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++) {
 		const char *const *c = choices[i];
 
@@ -311,6 +310,22 @@ static bool stability(const char *value, int64_t *out)
 	return true;
 }
 
+/* What options mean whose value is a word, or the opposite of another one's. */
+static int meant(const char *name, const char *value, int64_t *n)
+{
+	if (!strcmp(name, "version") && !is_version(value))
+		return value && isdigit((unsigned char)*value) ? -EOPNOTSUPP : -EINVAL;
+	if (!strcmp(name, "amin"))
+		return stability(value, n) ? 0 : -EINVAL;
+	if (!strcmp(name, "bufpolicy"))
+		*n = !strcmp(value, "ring");
+	if (!strcmp(name, "linkmode"))
+		*n = !strcmp(value, "dynamic");
+	if (!strcmp(name, "knodefs"))
+		*n = !*n;
+	return 0;
+}
+
 int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, enum ki_d_when when)
 {
 	int64_t n;
@@ -328,10 +343,9 @@ int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, en
 			return -EINVAL;
 		if (options[i].kind != WORD && (n < options[i].least || n > options[i].most))
 			return -EINVAL;
-		if (!strcmp(name, "bufpolicy"))
-			n = !strcmp(value, "ring");
-		if (!strcmp(name, "amin") && !stability(value, &n))
-			return -EINVAL;
+		ret = meant(name, value, &n);
+		if (ret)
+			return ret;
 		if (options[i].at != NOWHERE)
 			*(int64_t *)((char *)s + options[i].at) = n;
 		return 0;
@@ -341,8 +355,9 @@ int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, en
 
 const char *ki_d_option_why(int code)
 {
-	return code == -ENOENT	? "Invalid option name"
-	       : code == -EPERM ? "It may be set on the command line only, by -x"
-	       : code == -EBUSY ? "Operation illegal when tracing is active"
-				: "Invalid value for specified option";
+	return code == -ENOENT	     ? "Invalid option name"
+	       : code == -EPERM	     ? "It may be set on the command line only, by -x"
+	       : code == -EBUSY	     ? "Operation illegal when tracing is active"
+	       : code == -EOPNOTSUPP ? "Operation not supported"
+				     : "Invalid value for specified option";
 }

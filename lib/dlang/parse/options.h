@@ -20,6 +20,8 @@ struct ki_d_settings {
 	int64_t switchrate, aggrate, rawbytes;
 	int64_t pspec;	    /* what may be a declaration or a probe is a probe */
 	int64_t overwrites; /* bufpolicy=ring */
+	int64_t late;	    /* linkmode=dynamic: variables of the kernel have no address yet, */
+	int64_t kdefs;	    /* and one that a program names is an error */
 	int64_t amin;	    /* ki_d_attributes_packed; 0: any */
 	int64_t uprobes;    /* ours: no breakpoints of the driver's in processes */
 };
@@ -31,7 +33,7 @@ enum ki_d_when { KI_D_AT_START, KI_D_IN_PROGRAM, KI_D_RUNNING };
 
 /*
  * value NULL: none was given. 0; -ENOENT: there is no such option, -EINVAL: that is no value for
- * it, -EBUSY: not while the program runs, -EPERM: not in a program.
+ * it, -EBUSY: not while the program runs, -EPERM: not in a program, -EOPNOTSUPP: not here.
  */
 int ki_d_option(struct ki_d_settings *s, const char *name, const char *value, enum ki_d_when when);
 
