@@ -127,8 +127,8 @@ int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, s
 		     const struct ki_cover_options *o, struct ki_cover **out, struct ki_err *err);
 
 /*
- * The target may be a process, too (ki_target_open_process): then each block has a probe, no
- * function is moved, there is no predicate, nothing heals, and what it forks is counted with it.
+ * The target may be a process, too (ki_target_open_process). Then each block has a probe, no
+ * function is moved, there is no predicate, and nothing heals. What it forks is counted with it.
  * A descriptor that is readable when it has ended; its counts can still be read. -1: no process, or
  * no probe.
  */
