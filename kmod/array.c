@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory for many of a kind, which holds nobody up.
+ * Memory for many of a kind, which holds no task up.
  *
- * The kernel clears all memory that it gives (init_on_alloc), and lets nobody else run meanwhile:
+ * The kernel clears all memory that it gives (init_on_alloc), and lets no other task run meanwhile:
  * of kmalloc up to 4 MiB in one go, of vmalloc 100 pages with interrupts off. So what is large is
  * taken page by page here, and mapped as one piece. In front of it stands a page that says which
  * they are.

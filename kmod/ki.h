@@ -84,7 +84,7 @@ struct ki_patch {
 	bool bugs;
 	bool filled; /* the springboard to it traps at its inner boundaries: fill.c */
 	u64 born;    /* when it was built */
-	u64 since; /* filled: nobody is inside any more when a wait later than this one has ended */
+	u64 since; /* filled: no task is inside any more when a wait later than this one has ended */
 	u32 inner[KI_FILL]; /* filled: where the instruction at byte 1 + [i] stands in it; or 0 */
 	struct ki_block *block;
 };
@@ -109,7 +109,7 @@ struct ki_win {
 	u8 board;	     /* enum ki_board_kind */
 	bool boarded;	     /* has a springboard */
 	bool wait;	     /* an instruction boundary is inside the springboard */
-	u8 inner;	     /* which: bit 0 is one byte behind its beginning */
+	u8 inner;	     /* which: bit 0 is one byte after its beginning */
 	bool calls;	     /* its call may lead elsewhere where it stands: direct.c */
 	bool entry;	     /* the first instruction is that of the function's body */
 	u8 body;	     /* entry: bytes before it in the function: endbr64, the ftrace site */
@@ -123,7 +123,7 @@ struct ki_win {
 	struct list_head more;	  /* those that a splice in progress adds */
 	struct list_head returns; /* of ki_return */
 	struct module *owner;	  /* of the text; NULL: the kernel */
-	u8 *insn_len;		  /* of each instruction: bytes; behind orig, as the next */
+	u8 *insn_len;		  /* of each instruction: bytes; after orig, as the next */
 	u8 *flow;		  /* KI_FLOW_* of its copy, which ki_win_copy makes again */
 	u8 orig[];		  /* len bytes */
 };
@@ -172,7 +172,7 @@ struct ki_return {
 	u32 users;	       /* pieces */
 	u32 next_at;	       /* where it leads in the patch being made; 0: nowhere */
 	u8 insn;
-	bool live; /* somebody may be away */
+	bool live; /* a task may be away */
 };
 
 /* An installed chunk. */
@@ -218,7 +218,7 @@ struct ki_session {
 	 */
 	struct list_head runs;
 	struct ki_owner owner;
-	u64 serial; /* never used again; 0 is nobody's */
+	u64 serial; /* never used again; 0 is no session's */
 	u32 next_id;
 	struct ki_account *account;
 	struct ki_ring_buffers *ring;	/* once it has one, to its end */
@@ -253,7 +253,7 @@ void ki_change_record(struct ki_change *c) __must_hold(&ki_lock);
 void ki_change_drop(struct ki_change *changes, u32 n) __must_hold(&ki_lock);
 
 /*
- * unsplice.c; when they return nobody's code runs that was taken out. False: it was
+ * unsplice.c; when they return no code runs that was taken out. False: it was
  * in a window that cannot go yet, because another tool stands in it.
  */
 bool ki_unsplice_all(struct ki_session *s) __must_hold(&ki_lock);
@@ -311,11 +311,11 @@ u32 ki_fill_count(void); /* windows that are filled now */
 /* patch.c */
 /*
  * Link the patch of a group from its windows' pieces that are not dying, and those of `more`.
- * Heap space is taken and the bytes are written there; nobody runs them yet. Fills next_at.
+ * Heap space is taken and the bytes are written there; no task runs them yet. Fills next_at.
  */
 int __must_check ki_patch_build(struct ki_group *g, bool reserve, struct ki_patch *out, u16 *reason)
 	__must_hold(&ki_lock);
-void ki_patch_free(const struct ki_patch *p); /* nobody can be inside; without ki_lock too */
+void ki_patch_free(const struct ki_patch *p); /* no task can be inside; without ki_lock too */
 
 /* returns.c */
 struct ki_swap;
@@ -355,7 +355,7 @@ u16 __must_check ki_verify_function(unsigned long addr, struct module **owner)
 /* The same, and may inserted code call it, or it stand for another? */
 u16 __must_check ki_verify_callee(unsigned long addr, struct module **owner) __must_hold(&ki_lock);
 
-/* sleep.c: may the function sleep, or can nobody tell? KI_R_OK: it does not. Lets others run. */
+/* sleep.c: may the function sleep, or can it not be told? KI_R_OK: it does not. Lets others run. */
 u16 __must_check ki_may_sleep(unsigned long addr) __must_hold(&ki_lock);
 void ki_may_sleep_forget(void) __must_hold(&ki_lock); /* a request begins: code may have changed */
 
@@ -393,7 +393,7 @@ bool ki_quiesced(u64 since);
 
 /*
  * still.c: call it while that task does not run, or where it runs, with interrupts off: it is
- * short, takes no lock and wakes nobody. 0, or -EAGAIN: it could not be held.
+ * short, takes no lock and wakes no task. 0, or -EAGAIN: it could not be held.
  */
 struct task_struct;
 typedef void (*ki_still_fn)(struct task_struct *t, void *arg);

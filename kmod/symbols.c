@@ -27,7 +27,7 @@ unsigned long ki_symbol(const char *name)
 	return static_call(ki_lookup)(name);
 }
 
-/* A kprobe stands behind an endbr64; sprint_symbol tells how far in. */
+/* A kprobe stands after an endbr64; sprint_symbol tells how far in. */
 static unsigned long symbol_start(unsigned long addr)
 {
 	char text[KSYM_SYMBOL_LEN], *plus;

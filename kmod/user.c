@@ -4,7 +4,7 @@
  *
  * Touching user memory may take for ever: a page may be another process's to bring (userfaultfd,
  * FUSE). So it is never done with ki_lock held, which all sessions need; only with the session's
- * own mutex, which nobody else waits for. It is done in pieces, so that who is killed stops soon.
+ * own mutex, which no other task waits for. It is done in pieces, so that who is killed stops soon.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>

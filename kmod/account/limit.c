@@ -5,7 +5,7 @@
  * There is so much of each thing, for all sessions. A limit says how much of it one session may
  * have, and how much all sessions of one user: the one that opened them (the real id). Both are
  * parameters of the module, which may be written at any time: what has been taken already stays.
- * Where nobody has said anything, a session may have three quarters, and a user seven eighths: so
+ * Where no limit has been set, a session may have three quarters, and a user seven eighths: so
  * there is something left for others. CAP_SYS_RESOURCE lifts them all.
  *
  * What is charged is given back when it is really free again: so a user that closes a session to
@@ -51,7 +51,7 @@ static const u16 ki_limit_reasons[KI_LIMITS] = {
 #include "account/limit_rows.h"
 };
 
-/* Somebody who has opened sessions. */
+/* A user that has opened sessions. */
 struct ki_user {
 	struct list_head list;
 	kuid_t uid;

@@ -17,7 +17,7 @@ enum ki_limit {
 struct ki_account;
 
 int ki_limits_init(void);
-/* So much there is of it, in all: limits that nobody has set become a part of that. */
+/* So much there is of it, in all: limits that are not set become a part of that. */
 void ki_limit_total(enum ki_limit l, u64 total);
 
 /*

@@ -51,7 +51,7 @@ u16 ki_pages_reason(int err)
 		return KI_R_BAD_REQUEST;
 	case -EDQUOT:
 		return KI_R_LIMIT_PAGES;
-	case -EINTR: /* killed: nobody reads it */
+	case -EINTR: /* killed: no task reads it */
 		return KI_R_OK;
 	default:
 		return KI_R_NO_MEMORY;

@@ -71,7 +71,7 @@ static void fill_trap(struct ki_swap *s, const struct ki_move *m)
 }
 
 /*
- * The jmp rel8 changes when the window comes and goes; its bounce then is written where nobody
+ * The jmp rel8 changes when the window comes and goes; its bounce then is written where no CPU
  * is: in the instructions of a host, or before it is restored, that takes the wait. Between two
  * patches only the bounce changes, and then it is code that runs.
  */

@@ -8,7 +8,7 @@
  * dying code must not run on for that. So it is made harmless where it stands, which takes nothing
  * of the heap and touches no springboard:
  *
- *   - a chunk begins with a jump behind itself: jmp rel8, or rel32 where that does not reach; a
+ *   - a chunk begins with a jump past itself: jmp rel8, or rel32 where that does not reach; a
  *     chunk of one byte becomes a nop
  *   - the jump of a replacement leads to the one installed before it, or where control would go
  *     without any: that always stands in the patch (patch.c)
@@ -16,9 +16,9 @@
  *     as long as the patch, because that still pushes its address (returns.c)
  *
  * The few bytes are text that runs, so they are swapped like springboards (text.c): a breakpoint
- * first, which sends the CPU behind the chunk, then the wait, then the rest. From the breakpoint
- * on nobody enters the chunk, since control comes into one only at its beginning (vet.c,
- * vet_long.c); after the wait nobody is inside it any more, wherever inside. So when the request
+ * first, which sends the CPU past the chunk, then the wait, then the rest. From the breakpoint
+ * on no CPU enters the chunk, since control comes into one only at its beginning (vet.c,
+ * vet_long.c); after the wait no task is inside it any more, wherever inside. So when the request
  * returns, or the session has ended, the code has run for the last time. What belongs to it
  * (counters, words, modules that it calls) is retired as always.
  *
@@ -29,7 +29,7 @@
  * back to the heap.
  *
  * One thing cannot be jumped over: a call that leads to a replacement where it stands (direct.c),
- * while somebody's kprobe is on it. The kprobe has a copy of it. So the replacement is called until
+ * while another's kprobe is on it. The kprobe has a copy of it. So the replacement is called until
  * the kprobe goes, and its module stays; the group is stuck, and says whose kprobe it is (held.c).
  *
  * If an interrupt, an NMI or a preempted task is here: as for any swap. A kprobe cannot come to the
@@ -172,7 +172,7 @@ static u32 fill_swaps(struct ki_session *s, struct ki_swap *v, u32 n)
 	return swaps;
 }
 
-/* Nobody runs it any more: it is none of its session from now on. */
+/* No task runs it any more: it is none of its session from now on. */
 static void record_mute(struct ki_piece *p)
 {
 	p->muted = true;

@@ -8,7 +8,7 @@
 #include "ki.h"
 
 /*
- * Mute the dying pieces of a session, which are none of it any more. When it returns nobody runs
+ * Mute the dying pieces of a session, which are none of it any more. When it returns no task runs
  * them.
  */
 void ki_mute(struct ki_session *s);

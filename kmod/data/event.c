@@ -3,7 +3,7 @@
  * Events that the kernel's perf counts: one of its events on each CPU for one of ours.
  *
  * They are pinned: each counts all the time, or perf refuses it, so a count needs no scaling, and
- * nobody else's event takes the counter away later. Who comes when the counters are in use is
+ * no other event takes the counter away later. Who comes when the counters are in use is
  * told so. (Events of perf that are not pinned give way, and say themselves that they did.)
  *
  * Reading is perf_event_read_local, which is made for any context: interrupts off, a read of this
@@ -20,8 +20,9 @@
  * So what the CPUs have counted before does not matter. All counts are read before anything
  * changes, because reading is a call, and code of ours may be in what is called.
  *
- * The helper and the switch run with interrupts off, so when all CPUs have taken an interrupt
- * (kick_all_cpus_sync) since a pointer went, nobody uses it.
+ * The helper and
+ * the switch run with interrupts off. So when all CPUs have taken an interrupt
+ * (kick_all_cpus_sync) since a pointer went, no CPU uses it.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/nospec.h>

@@ -2,9 +2,9 @@
 /*
  * Global variables: words near the text heap, so that code there reaches them relative to %rip.
  *
- * A page of them has memory while one of its words is somebody's. User space maps all; a page that
- * is looked at gets memory, too, so a reader before it is anybody's sees zeros, and later what
- * is written there. As long as anybody has them mapped a page stays: else a reader might go on
+ * A page of them has memory while one of its words is a session's. User space maps all; a page that
+ * is looked at gets memory, too, so a reader before it is a session's sees zeros, and later what
+ * is written there. As long as a process has them mapped a page stays: else a reader might go on
  * looking at memory that is another's by then.
  */
 #include <linux/mm.h>
@@ -22,7 +22,7 @@ static void forget(u32 first, u32 count);
 static struct ki_slots ki_globals = {.forget = forget, .limit = KI_LIMIT_GLOBALS};
 
 static DEFINE_MUTEX(ki_global_pages_lock); /* inside ki_lock, and inside mmap_lock */
-static u16 ki_words_of[KI_PAGES];	   /* that are somebody's */
+static u16 ki_words_of[KI_PAGES];	   /* that are a session's */
 static DECLARE_BITMAP(ki_has_memory, KI_PAGES);
 static unsigned long ki_mappings;
 

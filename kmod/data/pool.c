@@ -2,8 +2,8 @@
 /*
  * The blocks of threads' words.
  *
- * Who takes one is in the middle of a switch between threads and can neither allocate nor wake
- * anybody. So there are always more than are needed: at first twice as many as there are threads,
+ * The taker of one is in the middle of a switch between threads and can neither allocate nor wake a
+ * task. So there are always more than are needed: at first twice as many as there are threads,
  * and KI_BLOCKS_MORE. When less than a quarter is free, the taker raises an interrupt on its own
  * CPU (irq_work, which needs nothing but that). The interrupt has a piece of work make more until
  * half are free. All blocks together take at most 1/KI_SHARE of the machine's memory. What is made
@@ -101,7 +101,7 @@ static void grow(struct work_struct *unused)
 	mutex_unlock(&ki_slabs_lock);
 }
 
-/* As many as there are, about: nobody walks over them for that. */
+/* As many as there are, about: no task walks over them for that. */
 static u32 count_threads(void)
 {
 	return READ_ONCE(*(int *)ki_symbol("nr_threads")) + num_possible_cpus(); /* the idle ones */

@@ -15,7 +15,7 @@
 
 /* The buffer of one CPU, which only that CPU writes. */
 struct ki_ring_cpu {
-	u64 reserved; /* position behind the last record that has been begun */
+	u64 reserved; /* position after the last record that has been begun */
 	u32 nest;     /* records that are being written, one in the middle of the other */
 	bool newest;
 	u64 size;	 /* bytes of data */
@@ -23,7 +23,7 @@ struct ki_ring_cpu {
 	const u64 *keep; /* what is there from this position on must stay */
 	const u64 *tail; /* user space's: whatever it likes */
 	struct ki_ring_head *head;
-	u8 *data; /* the first page stands once more behind the last */
+	u8 *data; /* the first page stands once more after the last */
 	u64 wake;
 	u64 woken;	/* the tail for which readers have been woken */
 	bool waking[4]; /* by level: task, softirq, interrupt, NMI */

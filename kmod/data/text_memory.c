@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Scratch memory of tables of strings, in two parts. First pieces of code's own: whole blocks, with
- * one before it that is nobody's; for each block `ends` says where its piece ends, or 0. They are
+ * one before it that is no piece's; for each block `ends` says where its piece ends, or 0. They are
  * taken round and round by one atomic addition, in any context; who is overtaken reads and writes
  * bytes of another piece, never anything else.
  *

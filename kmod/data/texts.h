@@ -10,7 +10,7 @@
 #include "account/pages.h"
 
 #define KI_TEXTS_TABLES 64 /* at once, those of sessions that have just ended included */
-#define KI_TEXTS_PAD	16 /* behind what a string may have: reading goes by words */
+#define KI_TEXTS_PAD	16 /* after what a string may have: reading goes by words */
 
 struct ki_texts_table {
 	struct ki_texts_head *head;
@@ -27,9 +27,9 @@ struct ki_texts_table {
 	u32 *ends;	   /* of each KI_BLOCK bytes of it: where the piece ends that they are of */
 	u64 blocks;	   /* that have been taken, since ever */
 	u32 piece;	   /* bytes of one, at most */
-	u32 rooms, stride; /* how many, and bytes of one with those behind it */
+	u32 rooms, stride; /* how many, and bytes of one with those after it */
 	u32 *tops;	   /* of each room: bytes that are taken */
-	unsigned long *taken; /* bits: those that are somebody's */
+	unsigned long *taken; /* bits: those that are a session's */
 };
 
 /* A string that is in the table, or is being made. */

@@ -5,7 +5,7 @@
  *
  * The scheduler tells of each switch by its tracepoint, in __schedule: interrupts are off, the run
  * queue is locked, the current task is still the one that goes. From the hook on everything on
- * that CPU is the next thread's, also the rest of __schedule; so what is entered behind the hook
+ * that CPU is the next thread's, also the rest of __schedule; so what is entered after the hook
  * on one stack and left on the other sees one thread's words. (Only __traceiter_sched_switch,
  * which calls several hooks one after the other, is entered with one thread's and left with the
  * other's.) All that is done here costs the same for any number of words. The block is found in a
@@ -21,7 +21,7 @@
  * Our own windows may be in what is called here: in the slow path of the lock, or in what raises
  * an interrupt. A chunk there runs as anywhere: it takes no locks and switches no threads, so it
  * does not come back here. It finds the words of the thread that goes, because all that is called
- * is called before they change. Behind that come only stores.
+ * is called before they change. After that come only stores.
  *
  * An NMI may come between the stores. It finds words with the clock of their thread, or no words:
  * they are taken away first, and come back when the clock is right. And a look at a thread's
@@ -138,7 +138,7 @@ static __always_inline void leave(const struct ki_here *here, u64 now)
 	set_run(t, 0);
 }
 
-/* from: whose events end here; NULL: nobody's. */
+/* from: whose events end here; NULL: no thread's. */
 static __always_inline void enter(struct ki_here *here, struct ki_thread *t, u64 now, u32 events,
 				  struct ki_thread *from)
 {
@@ -273,7 +273,7 @@ void ki_threads_exit(void)
 	cpuhp_remove_state_nocalls(ki_preparing);
 }
 
-/* Nobody is in a hook any more when this returns. */
+/* No CPU is in a hook any more when this returns. */
 static void unregister(void)
 {
 	tracepoint_probe_unregister(ki_switched, on_switch, NULL);

@@ -16,7 +16,7 @@
 
 /* A block, and the thread it belongs to. */
 struct ki_thread {
-	struct task_struct *task; /* NULL: nobody's */
+	struct task_struct *task; /* NULL: no task's */
 	struct ki_thread *next;	  /* in its chain, or among the free */
 	u64 *words;		  /* KI_THREAD_WORDS; of a free block all 0 */
 	u64 clock;		  /* the thread's own, when it last stopped to run */
@@ -29,7 +29,7 @@ struct ki_thread {
 struct ki_here {
 	u64 *words;
 	u64 clock;
-	struct ki_thread *thread; /* whose words these are; NULL: nobody's */
+	struct ki_thread *thread; /* whose words these are; NULL: no thread's */
 	u64 wordless;
 };
 DECLARE_PER_CPU(struct ki_here, ki_here);
@@ -48,7 +48,7 @@ u64 ki_thread_clock(const struct ki_thread *t);
 /* pool.c */
 extern raw_spinlock_t ki_pool_lock; /* interrupts off; nothing is called that may wake */
 int __must_check ki_pool_start(void);
-void ki_pool_stop(void);	      /* nobody takes or gives any more */
+void ki_pool_stop(void);	      /* no taker or giver is left */
 struct ki_thread *ki_pool_take(void); /* ki_pool_lock held; its words are 0; NULL: there are none */
 void ki_pool_give(struct ki_thread *t); /* ki_pool_lock held; its words are 0 */
 /* All blocks there are, free ones too. May sleep. */

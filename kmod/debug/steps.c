@@ -20,7 +20,7 @@
 #include "ki.h"
 
 #define KI_STEP_MS   10
-#define KI_STEP_LONG (120 * 1000 / KI_STEP_MS) /* somebody has forgotten us */
+#define KI_STEP_LONG (120 * 1000 / KI_STEP_MS) /* the test has forgotten us */
 
 static int ki_step_at, ki_step_do, ki_step_pid, ki_step_go, ki_step_stopped;
 static char *ki_step_name = "none";

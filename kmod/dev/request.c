@@ -4,7 +4,7 @@
  *
  * What an ioctl does is a row of one table, in three steps. `take` copies everything that the
  * request points to from user memory, `handle` works on these copies with ki_lock held, `answer`
- * copies to user memory. So nobody who holds ki_lock ever waits for a page of the caller's, which
+ * copies to user memory. So no task that holds ki_lock ever waits for a page of the caller's, which
  * may never come. Meanwhile the session's own mutex is held: requests of one descriptor come one
  * after the other, and a descriptor that sleeps delays only itself.
  */
@@ -154,7 +154,7 @@ static int answer_reserved(struct ki_request *q, int err)
 
 /* ---- taking things that are numbered ---- */
 
-/* A session that has just ended keeps its counters for as long as somebody may still count. */
+/* A session that has just ended keeps its counters for as long as a task may still count. */
 static int take_run(int (*take)(struct ki_session *s, u32 count, u32 *first, u32 *reason),
 		    struct ki_session *s, u32 count, u32 *first, u32 *reason)
 {

@@ -11,7 +11,7 @@
  *	every row of a block, live or free, holds an address from the block's start to its end.
  *
  * Then what is done to the rows of one block never makes a search for an address in another go
- * wrong: all rows before a patch's compare as smaller, all behind as larger, whatever they hold.
+ * wrong: all rows before a patch's compare as smaller, all after as larger, whatever they hold.
  * Within a block rows are raised to its end from the last to the first. They are lowered from
  * there to a patch's addresses, or to a nearer end, from the first to the last. So the array is
  * sorted after each store.
@@ -40,7 +40,7 @@ static LIST_HEAD(ki_blocks);
 static struct list_head ki_classes[KI_HEAP_CLASSES];
 static struct ki_extent ki_free; /* in all free blocks */
 
-/* Behind the last block; never free, never freed. */
+/* After the last block; never free, never freed. */
 static struct ki_block ki_heap_stop = {.live = true};
 
 static struct ki_block *after(struct ki_block *b)
@@ -239,7 +239,7 @@ struct ki_block *ki_blocks_take_filled(struct ki_extent need, const struct ki_fi
 	return b;
 }
 
-/* b swallows the block behind it. */
+/* b swallows the block after it. */
 static void join(struct ki_block *b)
 {
 	struct ki_block *gone = after(b);

@@ -62,7 +62,7 @@ static void hide_from(u32 steps)
 	ki_rows_hide(steps);
 }
 
-/* One step more than `had`; 0 also if somebody else has done it. */
+/* One step more than `had`; 0 also if another task has done it. */
 static int grow(u32 had)
 {
 	struct ki_block *more;
@@ -108,7 +108,7 @@ static void shorten(void)
 }
 
 /*
- * What was hidden gives its memory back; false: somebody may still read it. What is still to be
+ * What was hidden gives its memory back; false: a reader may still be in it. What is still to be
  * written there is written first: free blocks are filled some time before the bytes stand there.
  */
 static bool reclaim(bool wait)
@@ -230,7 +230,7 @@ u32 ki_heap_bytes(struct ki_block *b)
 
 void ki_heap_free(struct ki_block *b)
 {
-	/* Nobody cuts or joins a live block, so its bounds are fixed. */
+	/* No caller cuts or joins a live block, so its bounds are fixed. */
 	ki_text_fill_heap(ki_heap_addr(b), ki_heap_bytes(b));
 	mutex_lock(&ki_heap_lock);
 	ki_blocks_give(b);

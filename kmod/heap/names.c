@@ -11,9 +11,9 @@
  * symbol without a name is passed over, so the first byte of the name is written last, and goes
  * first. A symbol's size is the distance to the next one. So a patch that has no name, because
  * there are more patches than places, would be taken for the one before it. While there is such a
- * one patches with a name also have a symbol where they end: what is behind it, up to the next
+ * one patches with a name also have a symbol where they end: what is after it, up to the next
  * patch with a name, is kerninst:unnamed. Of two symbols at one address the kernel takes the first
- * in the array, so all ends stand behind all names.
+ * in the array, so all ends stand after all names.
  */
 #include <linux/kallsyms.h>
 #include <linux/lockdep.h>
@@ -67,7 +67,7 @@ static void make_name(char *out, unsigned long addr)
 
 	ki_call(kallsyms_lookup_size_offset)(addr, &size, &off);
 	snprintf(function, sizeof(function), "%ps", (void *)addr);
-	function[strcspn(function, " ")] = '\0'; /* of a module: its name stands behind */
+	function[strcspn(function, " ")] = '\0'; /* of a module: its name stands after */
 	snprintf(out, KI_NAME_LEN, "kerninst:%.40s+0x%lx", function, off);
 }
 

@@ -3,7 +3,7 @@
  * Rows of the unwinder: what the stack is like at an address.
  *
  * A trace that begins inside a patch (an interrupt came there) goes on only if the unwinder
- * finds a row for it. The unwinder takes the last row that is not behind the address, from two
+ * finds a row for it. The unwinder takes the last row that is not after the address, from two
  * parallel arrays of the module that the address is in: for the heap, of its own (region.c).
  *
  * An address in the arrays is relative to itself and has 32 bits. A row that says nothing is all

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the kernel's tables say of patches: collected while a patch is linked, published before
- * anybody runs it, and gone when its memory is given back.
+ * any task runs it, and gone when its memory is given back.
  *
  * The tables themselves are arrays of the heap's own description (region.c). They become longer
  * and shorter at their end, while readers may be in them. Readers take the number of rows once and

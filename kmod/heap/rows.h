@@ -48,7 +48,7 @@ struct ki_block {
 };
 
 /*
- * names.c; has a lock of its own. There are names from make (-ENOMEM) to hide; once nobody reads
+ * names.c; has a lock of its own. There are names from make (-ENOMEM) to hide; once no one reads
  * them their memory is reclaimed, if they are not made again before.
  */
 int __must_check ki_names_make(void);
@@ -68,7 +68,7 @@ struct ki_filled {
 	u8 inner;
 };
 /*
- * A block with room for a patch behind *pad bytes of others, so that it begins as wished
+ * A block with room for a patch after *pad bytes of others, so that it begins as wished
  * (ki_fill_distance). Never from what is kept in reserve.
  */
 int __must_check ki_heap_alloc_filled(const struct ki_filled *as, u32 norc, u32 nex, u32 *pad,
@@ -180,6 +180,6 @@ void ki_bugs_retire(unsigned long start, unsigned long end); /* the originals ma
 void ki_bugs_drop(unsigned long start, unsigned long end);
 void ki_bugs_start(struct module *region);
 void ki_bugs_hide(void);    /* if all rows are free, the table is empty */
-void ki_bugs_reclaim(void); /* nobody reads rows that are not in the table */
+void ki_bugs_reclaim(void); /* no reader reads rows that are not in the table */
 
 #endif

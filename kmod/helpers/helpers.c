@@ -7,7 +7,7 @@
  * others call may be instrumented itself. So each of them notes that it runs, for the CPU and the
  * level (task, softirq, interrupt, NMI). One that is called meanwhile at the same level does
  * nothing, and the hit is counted as skipped. An interrupt that comes meanwhile is another level:
- * its helpers run. Preemption is off, so that nobody else comes to this level of this CPU.
+ * its helpers run. Preemption is off, so that no other code comes to this level of this CPU.
  *
  * A chunk that calls a function of the kernel does so between ENTER and LEAVE, which are the two
  * halves of this. ENTER_RECORD also notes, for the CPU and the level, which records the function
@@ -189,7 +189,7 @@ notrace u64 ki_do_EVENT(u64 which)
 	return r;
 }
 
-/* Not by the kernel's memset, which may be instrumented: nobody would guard what that calls. */
+/* Not by the kernel's memset, which may be instrumented: no helper would guard what that calls. */
 static __always_inline void clear(u32 n, u64 *to)
 {
 	while (n--)

@@ -4,7 +4,7 @@
  *
  * In any context, without locks. Bytes are written to a place of their own first, and a cmpxchg on
  * a free row publishes them; who loses compares the string that has won, and leaves its own place
- * unused. So a string stands there once, and nobody waits.
+ * unused. So a string stands there once, and no CPU waits.
  */
 #include <linux/atomic.h>
 #include <linux/string.h>

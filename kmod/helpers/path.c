@@ -6,13 +6,13 @@
  * the interrupted code may hold, so a chunk would wait for ever. This reads dentries and mounts one
  * by one, as memory that may not be there, and takes no lock: from the file up to the root of the
  * current process, or of its mounts. Preemption is off meanwhile, so what it reads is not used for
- * something else. While somebody renames a directory above the file the path may be one that never
+ * something else. While a task renames a directory above the file the path may be one that never
  * was; it is bounded by KI_STEPS, and by what fits: then its end is cut off. What cannot be read,
  * or is deeper, is the empty string: a path without its beginning would be another one.
  *
  * Which mount a mount stands in, is in a structure that no header shows. Its beginning is declared
  * here, and looked at when the driver is loaded: from the first task's root mounts lead up to one
- * that is its own parent and stands in its own root. Else nobody gets paths.
+ * that is its own parent and stands in its own root. Else no task gets paths.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>

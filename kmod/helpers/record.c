@@ -24,7 +24,7 @@
  * The tail is user space's. It is only compared, once, with what is reserved; positions are taken
  * modulo the size. So a wrong one makes records lost, or overwritten, and nothing else.
  *
- * In a ring that keeps the newest, records behind `oldest` are given up. It goes over whole
+ * In a ring that keeps the newest, records after `oldest` are given up. It goes over whole
  * records, whose length it reads from the data. It never goes beyond the head, so it finds none
  * that is being written, and overwrites none of these. If so much comes into the middle of one
  * that this would be necessary, the record is lost. It moves by cmpxchg: if another has come in

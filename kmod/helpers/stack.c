@@ -8,7 +8,7 @@
  *
  * A kernel's stack is what the kernel's own unwinder says, which begins here: a few frames of the
  * driver, then the chunk's return address, which is in a patch. That one stands for the point,
- * whose address the chunk brings. Behind it there are no more patches, since no return address ever
+ * whose address the chunk brings. After it there are no more patches, since no return address ever
  * points into one, but for interrupts: these may have come to a patch, or to the driver. Frames of
  * the driver are left out, and an address in a patch is told as the original one (origin.c).
  *

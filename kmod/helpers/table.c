@@ -321,7 +321,7 @@ static __always_inline u64 wait_for(const u64 *row, u32 *spins)
 	return state;
 }
 
-/* Does nobody else make, or have, a row with the key of the one that has been taken? */
+/* Does no other CPU make, or have, a row with the key of the one that has been taken? */
 static notrace bool is_alone(const struct ki_search *s, u32 *spins)
 {
 	bool before = true;

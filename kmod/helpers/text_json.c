@@ -24,7 +24,7 @@ static u32 past_blanks(const struct ki_op *o, u32 i)
 	return i;
 }
 
-/* From a quote to what is behind the other one; the end, if there is none. */
+/* From a quote to what is after the other one; the end, if there is none. */
 static u32 past_string(const struct ki_op *o, u32 i)
 {
 	for (i++; i < o->s.len && o->s.at[i] != '"'; i++)
@@ -70,7 +70,7 @@ static u32 part(const struct ki_op *o, u32 *at)
 	return n;
 }
 
-/* Behind a {: the value of the member with that name. */
+/* After a {: the value of the member with that name. */
 static u32 member(const struct ki_op *o, u32 i, const u8 *name, u32 len)
 {
 	for (;;) {
@@ -92,7 +92,7 @@ static u32 member(const struct ki_op *o, u32 i, const u8 *name, u32 len)
 	}
 }
 
-/* Behind a [: the element with that number. */
+/* After a [: the element with that number. */
 static u32 element(const struct ki_op *o, u32 i, const u8 *digits, u32 len)
 {
 	u32 n = 0, at;

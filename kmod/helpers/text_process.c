@@ -55,7 +55,7 @@ s64 ki_text_do_copy_out(struct ki_op *o)
 	return 0;
 }
 
-/* Behind a string that is in the table there is a 0. */
+/* After a string that is in the table there is a 0. */
 s64 ki_text_do_copy_out_text(struct ki_op *o)
 {
 	return put(o->b, o->s.at, min_t(u64, o->s.len + 1, o->c)) ? 0 : (s64)KI_TEXT_SECOND;

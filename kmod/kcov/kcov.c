@@ -12,8 +12,8 @@
  *
  * A stock kernel's task has no place for its trace, so the driver follows the switches: at each the
  * next task is looked for among those that are traced, by a hash table that is read without a lock.
- * Entries are made and freed for each KCOV_ENABLE, behind a grace period, so a search never strays
- * into another chain. The hooks are there while somebody has been traced and a file is open.
+ * Entries are made and freed for each KCOV_ENABLE, after a grace period, so a search never strays
+ * into another chain. The hooks are there while a task has been traced and a file is open.
  *
  * Freeing an area needs no wait: its task has ended the trace itself, outside of any chunk, and
  * chunks use no other task's. Chunks are left alone by all this: they go as all chunks do.
@@ -194,7 +194,7 @@ static void unhook(void)
 	ki_kcov_hooked = false;
 }
 
-/* Without a file nobody can begin; who has begun can only end. */
+/* Without a file no task can begin; who has begun can only end. */
 static void unhook_if_unused(struct work_struct *unused)
 {
 	mutex_lock(&ki_kcov_hooks_lock);

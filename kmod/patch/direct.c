@@ -8,7 +8,7 @@
  * what returns from there returns into the text, as ever: no patch is on its way.
  *
  *	the window is the call		one place is written: the call, or the springboard
- *	the call lies behind the springboard	two places are written, each by itself
+ *	the call lies after the springboard	two places are written, each by itself
  *
  * The springboard is there only while chunks stand in the window. The patch is there always, for
  * them, and for a CPU that meets the breakpoint while the call is written (text.c). It has the
@@ -114,7 +114,7 @@ bool ki_direct_leads(const struct ki_piece *p)
 
 /* ---- what is written ---- */
 
-/* A window's places, before or behind a change. */
+/* A window's places, before or after a change. */
 struct state {
 	struct ki_direct d;
 	unsigned long patch; /* the group's; 0: none */

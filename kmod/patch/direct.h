@@ -12,7 +12,7 @@ struct ki_swap;
 
 /* A verified window: can its call be changed where it stands, if that is wanted? */
 u16 __must_check ki_direct_check(const struct ki_win *w) __must_hold(&ki_lock);
-/* The call's place, where the springboard's is another. False: somebody has it. */
+/* The call's place, where the springboard's is another. False: another has it. */
 bool __must_check ki_direct_claim(struct ki_win *w) __must_hold(&ki_lock);
 
 /* While a patch is linked: the copy of this instruction is next; all stands in its place. */

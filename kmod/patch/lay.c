@@ -5,10 +5,10 @@
  * The order is all that a request can choose, and all orders do the same: how control goes from
  * one window to the next is made here, of copies that the driver makes itself (copy.c).
  *
- *	what falls into the window that stands behind it: nothing
+ *	what falls into the window that stands after it: nothing
  *	what falls into another: a jump there
- *	a jump to the window that stands behind it: nothing
- *	a conditional branch whose taken target stands behind it: the opposite branch, to where
+ *	a jump to the window that stands after it: nothing
+ *	a conditional branch whose taken target stands after it: the opposite branch, to where
  *		the original falls
  *
  * Branches within the patch are as short as they can be. All are taken to be short at first. As
@@ -36,7 +36,7 @@
 #define KI_CALL	   0xe8
 #define KI_JCC	   0x0f /* and 0x80 + the condition, which its lowest bit turns round */
 #define KI_SHORT   2	/* bytes of a short branch */
-#define KI_PER_WIN 2	/* branches at the end of a window: its own, and a jump behind it */
+#define KI_PER_WIN 2	/* branches at the end of a window: its own, and a jump after it */
 
 u32 ki_lay_at(const struct ki_group *g, u32 place)
 {

@@ -44,13 +44,13 @@ u32 ki_lay_at(const struct ki_group *g, u32 place);
 /* Where everything stands when each branch is as short as it can be: link_all, again and again. */
 void ki_lay_fit(struct ki_link *l, void (*link_all)(struct ki_link *l));
 /*
- * Of a group that is laid out: a call's copy, which returns to what is behind it in the patch.
+ * Of a group that is laid out: a call's copy, which returns to what is after it in the patch.
  * side: where it goes instead of its target; 0.
  */
 void ki_lay_call(struct ki_link *l, const struct ki_win *w, u8 insn, unsigned long side);
 /*
  * The copy of a window's last instruction, which has no chunks on its sides, and the way on.
- * then: the window that stands behind it in the patch; NULL. False: it is as any copy.
+ * then: the window that stands after it in the patch; NULL. False: it is as any copy.
  */
 bool ki_lay_end(struct ki_link *l, const struct ki_win *w, const struct ki_win *then);
 /* Control falls out of the window. */

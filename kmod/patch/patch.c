@@ -7,8 +7,8 @@
  *	    the chunks before it; where it is replaced: jmp replacement
  *	    its copy; a branch with chunks on its taken side goes to these, and so does what
  *		faults (rows.c); of a call that stands as it was, jmp to the call
- *	    the chunks behind it
- *	jmp back behind the window, unless control never gets here, or the next window follows
+ *	    the chunks after it
+ *	jmp back after the window, unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *	    these chunks
  *	    push the way back, if there are chunks for when a tail jump's function has returned
@@ -84,7 +84,7 @@ static const struct ki_piece *put_chunks(struct ki_link *l, u32 *next, const str
 	return replacement;
 }
 
-/* The first chunk on the taken side, or behind it, of an instruction whose next chunk is `from`. */
+/* The first chunk on the taken side, or after it, of an instruction whose next chunk is `from`. */
 static const struct ki_piece *taken_side(const struct ki_link *l, u32 from, const struct ki_win *w,
 					 u8 insn)
 {
@@ -146,7 +146,7 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned l
 	ki_link_put(l, c.code, c.len, c.fix, c.nfix);
 }
 
-/* Control goes on behind a window's last instruction, which is instruction i. */
+/* Control goes on after a window's last instruction, which is instruction i. */
 static void put_way_on(struct ki_link *l, const struct ki_win *w, u8 i, const struct ki_win *then)
 {
 	unsigned long behind = w->addr + w->len;
@@ -165,7 +165,7 @@ static bool has_sides(const struct ki_link *l, u32 from, const struct ki_win *w,
 	return from < l->npieces && l->pieces[from]->win == w && l->pieces[from]->insn == insn;
 }
 
-/* then: the window of the group that stands behind it in the patch; NULL. */
+/* then: the window of the group that stands after it in the patch; NULL. */
 static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w,
 		       const struct ki_win *then)
 {
@@ -253,7 +253,7 @@ static void put_taken_side(struct ki_link *l, u32 *next)
 	else
 		put_returned_side(l, next, target, addr);
 	if (other && is_next(l, *next - 1, w, first->insn, KI_RETURNED))
-		l->reason = KI_R_TAIL_REPLACED; /* nobody has looked where it leads */
+		l->reason = KI_R_TAIL_REPLACED; /* no code has looked where it leads */
 }
 
 static void put_taken_sides(struct ki_link *l)
@@ -315,7 +315,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct ki_piece *x = *(const struct ki_piece **)a, *y = *(const struct ki_piece **)b;
 
-	cond_resched(); /* sort() lets nobody else run */
+	cond_resched(); /* sort() lets no other task run */
 	if (x->win != y->win)
 		return x->win->place < y->win->place ? -1 : 1;
 	if (x->insn != y->insn)

@@ -4,7 +4,7 @@
  *
  * The function that is jumped to then finds the stack one word deeper than its caller's caller
  * left it. It does not notice, unless it looks above its own return address: there lie its
- * arguments behind the sixth, if it has any. Whether it has cannot be asked, so it is read off its
+ * arguments after the sixth, if it has any. Whether it has cannot be asked, so it is read off its
  * code. The same stack is found by whatever it jumps to in turn. So what is jumped to is followed,
  * function by function, to the end.
  *
@@ -14,7 +14,7 @@
  *
  * An address of the stack in another register could lead there, too. A compiler makes such
  * addresses of the variable that they are for (lea, which is an operand); only in hand-written
- * code they are everybody's. Hand-written is what has no ftrace site, and there a copy of %rsp is
+ * code they are free to all. Hand-written is what has no ftrace site, and there a copy of %rsp is
  * refused. Code that loads %rsp with something else changes stacks, and is refused as well.
  *
  * A jump that cannot be followed could lead to a function that takes such arguments, which the one

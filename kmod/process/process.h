@@ -27,8 +27,8 @@ struct ki_space {
 struct ki_process {
 	struct mutex lock;	  /* for all that is done to it; outside everything but `asking` */
 	struct ki_space *own;	  /* the first of them */
-	struct list_head spaces;  /* behind it those forked from it, parents before children */
-	bool ending;		  /* nobody else takes spaces out of the list */
+	struct list_head spaces;  /* after it those forked from it, parents before children */
+	bool ending;		  /* no other task takes spaces out of the list */
 	bool over;		  /* its text has been given back: nothing more is done */
 	struct file *memory;	  /* shared with it; NULL: none yet */
 	struct work_struct ender; /* gives its text back */
@@ -89,10 +89,10 @@ void ki_spaces_exit(void);
 /* From now on breakpoints in it are looked up, and its forks followed. -ENOMEM; or a reason. */
 int __must_check ki_spaces_begin(struct ki_process *p, struct mm_struct *mm);
 void ki_spaces_end(struct ki_process *p);
-/* The one behind s; NULL. p->ending is true. */
+/* The one after s; NULL. p->ending is true. */
 struct ki_space *ki_spaces_next(struct ki_process *p, struct ki_space *s);
 void ki_spaces_are_ending(struct ki_process *p);
-/* Has another process of somebody's the same breakpoint there, with KI_PROCESS_HIT as this one? */
+/* Has another process of any session the same breakpoint there, with KI_PROCESS_HIT as this one? */
 bool ki_spaces_share(const struct ki_process *p, const struct mm_struct *mm,
 		     const struct ki_process_edit *e);
 

@@ -149,7 +149,7 @@ static void add(struct ki_process *p, struct mm_struct *mm, struct ki_space *s, 
 	hash_add_rcu(ki_spaces, &s->hash, (unsigned long)mm);
 }
 
-/* Nobody finds them any more, but may still look at them. */
+/* No search finds them any more, but one may still look at them. */
 static void forget(struct list_head *gone)
 {
 	struct ki_space *s, *next;
@@ -170,7 +170,7 @@ static void take_out(struct ki_space *s, struct list_head *gone)
 	list_move(&s->list, gone);
 }
 
-/* Those that are in nobody's use, of one chain at a time. */
+/* Those that are not in use, of one chain at a time. */
 static void take_out_ended(struct hlist_head *chain, struct list_head *gone)
 {
 	struct hlist_node *next;

@@ -4,9 +4,9 @@
  *
  * All pages that change are fetched first, each as the process's own copy: others that have mapped
  * the same file keep theirs. Then bytes are compared, and written as the kernel writes its own
- * text: a breakpoint over each first byte, all CPUs serialize, what is behind it, they serialize,
+ * text: a breakpoint over each first byte, all CPUs serialize, what is after it, they serialize,
  * the first byte. Who comes by meanwhile meets the breakpoint, and it is known where that leads.
- * What is longer than a byte stands in the place of one instruction, so nobody is in its middle.
+ * What is longer than a byte stands in the place of one instruction, so no thread is in its middle.
  *
  * The process's mmap_lock is held for reading all the time: no page is copied for a fork, or
  * mapped elsewhere, between two of these steps; and what a fork copies is all or nothing.
@@ -27,7 +27,7 @@
 
 /*
  * One after the other: several sessions may have the same breakpoint, and the last one gives it
- * back. Inside mmap_lock; nobody waits for a page with it held.
+ * back. Inside mmap_lock; no task waits for a page with it held.
  */
 static DEFINE_MUTEX(ki_writes);
 
@@ -75,7 +75,9 @@ static bool is_data(struct mm_struct *mm, unsigned long addr)
 	return vma && vma->vm_start <= addr && vma->vm_flags & VM_WRITE && !(vma->vm_flags & never);
 }
 
-/* Without a lock that is let go meanwhile, so nobody who brings pages by hand is waited for. */
+/*
+ * Without a lock that is let go meanwhile, so no process that brings pages by hand is waited for.
+ */
 static int fetch(struct mm_struct *mm, unsigned long addr, struct page **page)
 {
 	long got;
@@ -258,7 +260,7 @@ static u16 reason_of(int err)
 		return KI_R_NO_MEMORY;
 	case -ESTALE:
 		return KI_R_BYTES_CHANGED;
-	case -EINTR: /* killed: nobody reads it */
+	case -EINTR: /* killed: no task reads it */
 		return KI_R_OK;
 	default:
 		return KI_R_PROCESS_TEXT;

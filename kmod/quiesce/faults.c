@@ -9,14 +9,14 @@
  * (quiesce.c) does not cover it, because to sleep is just what that wait waits for.
  *
  * So before a patch with such an instruction is given back, all tasks' stacks are looked at: each
- * by itself, at any moment, and no two at the same time (still.c). That is enough. Behind the wait
+ * by itself, at any moment, and no two at the same time (still.c). That is enough. After the wait
  * nothing leads into the patch any more, so the tasks in it can only become fewer. One that is seen
  * outside of it stays outside, whatever it does later; one that is inside has its address on the
  * stack, in the registers that the fault saved, whether it sleeps, is being woken, or runs. The
  * same holds for ways back (returns.c): who is not on the way, nor in an old patch from where one
  * sets out, will not be on the way again.
  *
- * Nobody else is stopped meanwhile. One task at a time is held for the length of its stack.
+ * No other task is stopped meanwhile. One task at a time is held for the length of its stack.
  * KI_LOOK_FRAMES frames of it are unwound, and the rest is read word by word. What was found is
  * only noted there, in an array of fixed size, and handed on when the task has been let go.
  *
@@ -148,7 +148,7 @@ static unsigned long *lowest_word(struct task_struct *t)
 static void look_at_words(struct ki_look *l, struct task_struct *t)
 {
 	unsigned long *word = lowest_word(t);
-	/* Behind it lies what the user's program left in its registers: anything. */
+	/* After it lies what the user's program left in its registers: anything. */
 	unsigned long *end = (unsigned long *)task_pt_regs(t);
 
 	/* A kernel with KASAN guards what lies between another function's variables. */
@@ -236,7 +236,7 @@ static void look_at_task(struct ki_walk *w, struct task_struct *t)
 	ki_call(put_task_stack)(t);
 }
 
-/* The task of the first number from *next on, which is set behind it; false: there are none. */
+/* The task of the first number from *next on, which is set after it; false: there are none. */
 static bool take_next(int *next, enum pid_type kind, struct task_struct **task)
 {
 	struct pid *pid;

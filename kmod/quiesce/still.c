@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holding one task still while its stack is read, and nobody else.
+ * Holding one task still while its stack is read, and no other.
  *
  * A task that does not run is held as live patching does it (task_call_func): its pi_lock keeps it
  * from being woken, and its run queue's lock, if it is on one, from being chosen. A task that runs
@@ -8,10 +8,10 @@
  * interrupted, it looks at itself. If it has gone meanwhile, it is tried again.
  *
  * What is called so has interrupts off and may hold these two locks. It must be short, take no
- * lock and wake nobody. The asking task holds nothing and sleeps until the interrupt has come. So
+ * lock and wake no task. The asking task holds nothing and sleeps until the interrupt has come. So
  * a CPU whose interrupts are off for long is waited for, but no other one is held.
  *
- * An idle task is asked on its own CPU, whether it runs or not: nobody else ever runs it.
+ * An idle task is asked on its own CPU, whether it runs or not: no other CPU ever runs it.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>

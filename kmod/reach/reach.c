@@ -4,7 +4,7 @@
  *
  * Patches jump to the kernel and back, and rows of the kernel's tables hold distances of 32 bits;
  * so both must lie among the modules. When the driver starts it reserves a range of addresses
- * there, as large as all that may ever be needed, behind its own text. That takes no memory. Pages
+ * there, as large as all that may ever be needed, after its own text. That takes no memory. Pages
  * come in when something is to be there, and go when nothing is: they are put into the kernel's
  * page table and taken out again by the functions that it has for drivers (apply_to_page_range).
  * Nothing else knows of them: the kernel's own list of the range has no pages. So what it does
@@ -127,7 +127,7 @@ static int take_out(pte_t *pte, unsigned long addr, void *arg)
 	return 0;
 }
 
-/* Nobody may write to it any more, here or in the direct map, and all may execute it. */
+/* No code may write to it any more, here or in the direct map, and all may execute it. */
 static int make_code(unsigned long start, unsigned long n)
 {
 	int err = ki_call(set_memory_ro)(start, n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Memory within reach of the kernel's text: addresses, which the driver has from its start to its
- * end, and pages behind them, which are taken when they are needed and given back.
+ * end, and pages after them, which are taken when they are needed and given back.
  */
 #ifndef KI_REACH_H
 #define KI_REACH_H
@@ -25,14 +25,14 @@ enum ki_reach {
 };
 
 int ki_reach_init(void);
-void ki_reach_exit(void); /* nobody looks at any of it */
+void ki_reach_exit(void); /* no CPU looks at any of it */
 void *ki_reach_start(enum ki_reach what);
 /*
  * Pages for the bytes [from, to), which are whole pages and have none; charged to the caller's
  * control group. -ENOMEM: nothing was taken; there are too few, or others would have too few left.
  */
 int __must_check ki_reach_take(enum ki_reach what, size_t from, size_t to);
-/* Nobody looks there any more. What has no page is passed over. */
+/* No CPU looks there any more. What has no page is passed over. */
 void ki_reach_give(enum ki_reach what, size_t from, size_t to);
 /* Pages that are taken now. */
 unsigned long ki_reach_pages(void);

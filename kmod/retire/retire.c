@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Retired patches and numbers: out of the text, and given back when nobody can use them any more.
+ * Retired patches and numbers: out of the text, and given back when no task can use them any more.
  *
  * What is taken out is in no task's way at once. But a task may still be inside a patch (it was
  * preempted there), about to write a counter. So patches, counters and modules are retired first:
@@ -16,7 +16,7 @@
  *
  * The module of a replacement, or of a function that a chunk calls, is held as long as the patch: a
  * task may be about to jump there. One with copies of the kernel's functions (KI_COPIES_PREFIX) is
- * held until nobody is in them: tasks are looked for there as they are in patches. When it is
+ * held until no task is in them: tasks are looked for there as they are in patches. When it is
  * retired all patches that lead there have been, or are before ki_lock is let go. reclaim() has all
  * of them, so it alone judges whether the module may go.
  */
@@ -68,8 +68,8 @@ static void (*ki_space_back)(void);
 #define KI_SIGHTED 512
 static struct {
 	u32 n;
-	bool unknown; /* there may be somebody anywhere */
-	bool taken;   /* somebody may return to any place from which a call was made */
+	bool unknown; /* there may be a task anywhere */
+	bool taken;   /* a task may return to any place from which a call was made */
 	unsigned long ip[KI_SIGHTED];
 	struct ki_sleeper who[KI_SIGHTED];
 } ki_sighted;
@@ -163,7 +163,7 @@ static u32 find_copies(const struct list_head *patches, struct module **out)
 	return n;
 }
 
-/* Of those for which there was no room nobody has looked. */
+/* Of those for which there was no room no look was taken. */
 static bool was_looked_for(const struct module *m, struct module *const *copies, u32 n)
 {
 	u32 i;
@@ -205,7 +205,7 @@ static bool find_occupied(struct list_head *patches)
 	return any;
 }
 
-/* Nobody else changes the list. What stays in it is occupied. */
+/* No other code changes the list. What stays in it is occupied. */
 static void free_patches(struct list_head *patches)
 {
 	struct ki_retired_patch *g, *next;

@@ -8,7 +8,7 @@
  * the descriptor is closed.
  *
  * There are three ways to ask. A request of the device; it takes no descriptor for writing, since
- * under lockdown nobody gets one. A sysctl, kernel.kerninst_evict, for when the device does not
+ * under lockdown no tool gets one. A sysctl, kernel.kerninst_evict, for when the device does not
  * open or no tool is at hand: it returns when all is out. And a key of sysrq, for when nothing can
  * be started any more: it may come in an interrupt, so a work queue does it.
  */

@@ -5,10 +5,10 @@
  * When a session ends its chunks are taken out at once, and what they took is retired (retire.c).
  *
  * If another tool has written into one of our springboards meanwhile (a kprobe on top of it), the
- * window cannot be restored. If the heap has no room, chunks stay in patches that others need.
- * Nobody runs them any more in either case (unsplice.c, mute.c), so the session is gone with all
- * that it had. Taking them out is tried again whenever a session begins or ends or a patch is
- * given back. As long as a window is left that belongs to nobody the module cannot be unloaded. A
+ * window cannot be restored. If the heap has no room, chunks stay in patches that others need. No
+ * task runs them any more in either case (unsplice.c, mute.c), so the session is gone with all that
+ * it had. Taking them out is tried again whenever a session begins or ends or a patch is given
+ * back. As long as a window is left that belongs to no session the module cannot be unloaded. A
  * host that has lost its last user may be left over in the same way.
  */
 #include <linux/module.h>
@@ -21,7 +21,7 @@
 static u64 ki_serial;
 static bool ki_stuck_pinned;
 
-/* A window that is nobody's holds the module. */
+/* A window that is no session's holds the module. */
 static void pin_stuck(void)
 {
 	bool stuck = ki_unsplice_any_stuck();

@@ -2,7 +2,7 @@
 /*
  * Who has opened the device, and what each has put in.
  *
- * What is told of a session is its own to say to anybody who may open the device: as processes
+ * What is told of a session is its own to say to any user who may open the device: as processes
  * are seen by all. One row, or one window, a request: nothing is copied while ki_lock is held, and
  * a caller that asks for a thousand rows holds up others no longer than for one.
  */

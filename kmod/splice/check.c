@@ -90,7 +90,7 @@ static bool same_window(const struct ki_win *w, const struct ki_window *req,
 	return true;
 }
 
-/* Somebody else's bounce stands among the instructions of a window that is not its host. */
+/* Another's bounce stands among the instructions of a window that is not its host. */
 static bool bounced_in(const struct ki_win *w)
 {
 	unsigned long end = w->addr + w->len;
@@ -240,7 +240,7 @@ static int find_places(struct ki_job *j)
 }
 
 /*
- * A host's group must not bounce in others' tails itself: hosts are taken out behind those who
+ * A host's group must not bounce in others' tails itself: hosts are taken out after those who
  * bounce in them, and of a chain or a ring none would be the last.
  */
 static int find_chains(struct ki_job *j)
@@ -366,7 +366,7 @@ static bool group_used(const struct ki_group *g)
 	return used;
 }
 
-/* A window without a chunk would be a springboard to nothing, if nobody bounces in it. */
+/* A window without a chunk would be a springboard to nothing, if no window bounces in it. */
 static int check_all_used(struct ki_job *j)
 {
 	int err = 0;

@@ -87,7 +87,7 @@ static bool is_function(unsigned long addr)
 	return !reason;
 }
 
-/* Does a chunk of somebody's stand on this side of an instruction, or a replacement? */
+/* Does a chunk of any session stand on this side of an instruction, or a replacement? */
 static bool is_used(const struct ki_win *w, u8 insn, u8 where, bool replaced)
 {
 	const struct ki_piece *p;

@@ -86,7 +86,7 @@ static int by_origin(const void *a, const void *b)
 {
 	const struct ki_arc *x = a, *y = b;
 
-	cond_resched(); /* sort() lets nobody else run */
+	cond_resched(); /* sort() lets no other task run */
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 

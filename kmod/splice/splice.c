@@ -71,7 +71,7 @@ static void job_free(struct ki_job *j)
 
 static u64 ki_seq;
 
-/* A comparison, and `je target` behind it. */
+/* A comparison, and `je target` after it. */
 static void complete_guard(struct ki_piece *p)
 {
 	p->code[p->len] = 0x0f;
@@ -182,7 +182,7 @@ static int refuse_group(struct ki_job *j, const struct ki_group *g, u16 reason)
 	return ki_refuse(&j->req->reason, reason);
 }
 
-/* There is no room for a group: nor is there for those behind it, or each would be asked for again.
+/* There is no room for a group: nor is there for those after it, or each would be asked for again.
  */
 static int refuse_from(struct ki_job *j, const struct ki_group *g, u16 reason)
 {
@@ -237,7 +237,7 @@ static void record_splice(struct ki_job *j)
 		ki_charge_group(j->changes[i].group, j->session->account);
 }
 
-/* Not the bytes that were checked: a kprobe has come, or somebody else has written there. */
+/* Not the bytes that were checked: a kprobe has come, or another tool has written there. */
 static int refuse_stale(struct ki_job *j, const struct ki_group *g)
 {
 	u16 reason = KI_R_BYTES_CHANGED;

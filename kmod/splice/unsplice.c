@@ -2,14 +2,14 @@
 /*
  * KI_IOC_UNSPLICE, and the end of a session: taking chunks out.
  *
- * It cannot be refused, and it ends: when it returns nobody runs what was taken out, whatever the
+ * It cannot be refused, and it ends: when it returns no task runs what was taken out, whatever the
  * heap looks like and whatever else stands in the text. There are four steps, of which the first
  * three give back what they can, and the last deals with all that is left:
  *
  *   1. groups that go wholly and bounce in others' tails: then their hosts are free to go
  *   2. all others that go wholly
  *   3. groups that others need, or have chunks in, are built anew without the dying chunks. For
- *      that a part of the heap is kept; nobody waits for more, since the patches that were just
+ *      that a part of the heap is kept; no CPU waits for more, since the patches that were just
  *      taken out come back only after a wait. After a few groups that found no room the others are
  *      not tried.
  *   4. what is dying yet is muted where it stands (mute.c), all at once, which needs nothing of
@@ -255,7 +255,7 @@ static void sift(u32 *v, u32 i, u32 n)
 	}
 }
 
-/* Heap sort. There may be a hundred thousand, and sort() lets nobody else run meanwhile. */
+/* Heap sort. There may be a hundred thousand, and sort() lets no other task run meanwhile. */
 static void sort_ids(u32 *v, u32 n)
 {
 	u32 i;

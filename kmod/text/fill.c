@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Filled springboards: nobody is waited for.
+ * Filled springboards: no task is waited for.
  *
  * A springboard that covers more than one instruction has places inside at which a task may have
  * been preempted. The driver need not wait until it has left (text.c, step 3). Its patch is put
@@ -23,7 +23,7 @@
  *
  * An invalid opcode is no problem where an int3 would be none: late tasks come from a preemption
  * or from below an interrupt that let others in, so never with interrupts off, and never in an NMI.
- * A CPU that is inside with interrupts off is waited for by the round of interrupts behind step 2.
+ * A CPU that is inside with interrupts off is waited for by the round of interrupts after step 2.
  *
  * In detail:
  *
@@ -48,7 +48,7 @@ static const u8 ki_trapping[] = {0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27,
 
 static u32 ki_filled;
 
-/* The next one from b on; behind the last the first, of the next round. */
+/* The next one from b on; after the last the first, of the next round. */
 static u64 next_trapping(u64 b)
 {
 	size_t i;

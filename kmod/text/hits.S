@@ -5,7 +5,7 @@
  * anywhere in the kernel: of the driver's text this alone is not reserved, and no table of the
  * kernel's has a row for it.
  *
- *	movl $0, %eax; ret		one instruction as long as a springboard: nobody is in its middle
+ *	movl $0, %eax; ret		one instruction as long as a springboard: no thread is in its middle
  */
 #include <linux/linkage.h>
 #include <asm/nospec-branch.h>

@@ -7,7 +7,7 @@
 #define KI_OFF_PATH_H
 
 static const char *const ki_off_path[] = {
-	/* Nobody has taken it: the kernel dies. */
+	/* No handler has taken it: the kernel dies. */
 	"die",
 	"do_trap",
 	"ftrace_dump",

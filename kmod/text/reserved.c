@@ -215,7 +215,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct ki_reserved_row *x = a, *y = b;
 
-	cond_resched(); /* sort() lets nobody else run */
+	cond_resched(); /* sort() lets no other task run */
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 

@@ -10,7 +10,7 @@
 
 static struct rb_root ki_sites = RB_ROOT;
 
-/* The first site that ends behind start. */
+/* The first site that ends after start. */
 static struct ki_site *first_ending_behind(unsigned long start)
 {
 	struct rb_node *n = ki_sites.rb_node;

@@ -7,15 +7,15 @@
  * text_poke_bp.) For a whole batch:
  *
  *   1. publish where each breakpoint sends the CPU (trap.c)
- *   2. int3 on every first byte;	all CPUs serialize	nobody enters through the first byte
+ *   2. int3 on every first byte;	all CPUs serialize	no CPU enters through the first byte
  *	then inside (fill.c);		all CPUs serialize
- *   3. the wait, if any place needs it (quiesce.c)		nobody is between two instructions
+ *   3. the wait, if any place needs it (quiesce.c)		no task is between two instructions
  *   4. the other bytes;		all CPUs serialize
  *   5. inside, the byte that stays;	all CPUs serialize
  *	the first bytes;		all CPUs serialize
- *   6. retire the table;		all CPUs serialize	nobody looks at it
+ *   6. retire the table;		all CPUs serialize	no CPU looks at it
  *
- * Bytes that nobody executes, a bounce's before its jmp rel8 leads there, get no breakpoint and are
+ * Bytes that no CPU executes, a bounce's before its jmp rel8 leads there, get no breakpoint and are
  * written whole in step 4. While a bounce is in use, only its target changes, like a springboard's.
  * Where the springboard is an int3, step 5 writes it again. Where one of ours stands for good
  * (returns.c) nothing is written: only where it leads changes.
@@ -29,7 +29,7 @@
  * preempted task is here: at the first byte, it will meet the int3 or the new jump, both right. At
  * a later byte that changes, it must have left before step 4: that is the wait. So it is for a
  * task in the tail of a host where a bounce will stand. So it is, too, for one that has taken the
- * jmp rel8 to a bounce that goes. Other bytes behind a springboard are never written, so a task
+ * jmp rel8 to a bounce that goes. Other bytes after a springboard are never written, so a task
  * may stay there for ever.
  *
  * A window whose first instruction is as long as its springboard has no such inner place and needs
@@ -47,7 +47,7 @@
  * Writing costs three microseconds however many bytes it is, for the alias mapping that is made and
  * unmade; and there may be thousands of places in a few functions. So neighbouring places are
  * written in one go, with what stands between them as it stands. That is no change: a CPU that
- * executes these bytes meanwhile sees the same before and after, and everybody who writes text
+ * executes these bytes meanwhile sees the same before and after, and every writer of text
  * holds text_mutex. The patches in the heap are written so too, at the latest before anything leads
  * to them.
  *
@@ -55,7 +55,7 @@
  * then writes. A CPU that translates the same place meanwhile keeps the old byte, for all of them
  * and for ever. Before 6.8 the kernel's own handler sends one that has met a breakpoint there to it
  * again and again; if interrupts are off there, it never answers. So there the other CPUs are held
- * while first bytes are written, and nobody translates anything.
+ * while first bytes are written, and no CPU translates anything.
  *
  * text_mutex is held while bytes are written, not over the wait: static branches elsewhere can
  * be switched meanwhile. They cannot be in our windows (reserved.c).
@@ -193,7 +193,7 @@ static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
 	return 0;
 }
 
-/* Step 4: all but the first bytes, and the first where nobody comes by. */
+/* Step 4: all but the first bytes, and the first where no CPU comes by. */
 static void poke_tails(const struct ki_swap *v, u32 n)
 {
 	u32 i;
@@ -222,7 +222,7 @@ bool ki_text_is_emulated(void)
 	return emulated == YES && num_online_cpus() > 1;
 }
 
-/* Somebody may come by, and there is something to be written. */
+/* A CPU may come by, and there is something to be written. */
 static bool is_entered(const struct ki_swap *s)
 {
 	return s->via && s->len;
@@ -299,7 +299,7 @@ static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool bre
 {
 	bool written;
 
-	flush_stage(); /* the heap's: for that nobody need be held */
+	flush_stage(); /* the heap's: for that no CPU need be held */
 	do {
 		preempt_disable();
 		atomic_set(&ki_held.here, 0);

@@ -17,7 +17,7 @@ struct ki_swap {
 	u8 len; /* bytes that change, 1..KI_JMP_LEN; 0: a breakpoint is there for good */
 	u8 now[KI_JMP_LEN];  /* bytes that must stand there */
 	u8 then[KI_JMP_LEN]; /* bytes that will */
-	/* Where a CPU goes that comes by meanwhile; 0: nobody does (of a breakpoint for good: where
+	/* Where a CPU goes that comes by meanwhile; 0: no CPU does (of a breakpoint for good: where
 	 * it went before, and from the end of the swap on it leads nowhere). */
 	unsigned long via;
 	bool trap;  /* the first byte traps, leading to via, from now on */
@@ -70,8 +70,8 @@ void ki_trap_free(struct ki_trap_change *c);
  */
 int ki_probes_init(void);
 void ki_probes_exit(void);
-/* Does nobody but us use ftrace? *list is where the address of the first user is, *first our own:
-   nobody does as long as they are equal. */
+/* Does no tool but us use ftrace? *list is where the address of the first user is, *first our own:
+   no other does as long as they are equal. */
 bool ki_probes_alone(unsigned long *list, unsigned long *first);
 void ki_probes_hold(void);
 void ki_probes_release(void);

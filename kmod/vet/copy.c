@@ -9,7 +9,7 @@
  *	call *operand	call +1; int3; movq $return,(%rsp); jmp *operand
  *	jmp target	jmp rel32
  *	jcc target	jcc rel32
- *	loop target	loop +2; jmp +5; jmp target	(the jmp +5 leads behind the copy)
+ *	loop target	loop +2; jmp +5; jmp target	(the jmp +5 leads past the copy)
  *	anything else	its own bytes, a RIP-relative displacement made anew
  *
  * No return address stays in a patch. The processor remembers where calls came from, and how many:
@@ -76,7 +76,7 @@ static bool stack_based(const struct insn *in)
 	       (in->sib.bytes[0] & 7) == 4 && !(in->rex_prefix.bytes[0] & 1);
 }
 
-/* The instruction's own bytes behind `at` bytes of other code. */
+/* The instruction's own bytes after `at` bytes of other code. */
 static void emit_verbatim(struct ki_copy *out, struct insn *in, const u8 *bytes, u64 next)
 {
 	u8 at = out->len;
@@ -307,7 +307,7 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 		return KI_R_BUG_SITE;
 	if (in.rex_prefix.nbytes > 1) /* REX2: an opcode of one byte may be of any map */
 		return KI_R_UNDECODABLE;
-	/* A fifth kind, or one behind a REX: it is taken for an opcode. */
+	/* A fifth kind, or one after a REX: it is taken for an opcode. */
 	if (inat_is_legacy_prefix(in.attr) || inat_is_rex_prefix(in.attr))
 		return KI_R_UNDECODABLE;
 	out->orig_len = in.length;

@@ -56,7 +56,7 @@ static s64 take_number(struct cursor *c, u8 bytes)
 							  : (s64)v;
 }
 
-/* Each once: with two of a kind nobody would be wrong, but there is no need. */
+/* Each once: with two of a kind nothing would be wrong, but there is no need. */
 static bool read_prefixes(struct cursor *c, struct ki_instr *in)
 {
 	for (;; in->prefixes++) {

@@ -84,7 +84,7 @@ struct ki_instr {
 	bool gs, lock, half;
 };
 
-/* vet_forms.c: the form of an opcode (two: behind 0f), whose ModRM has `reg`; NULL: it has none. */
+/* vet_forms.c: the form of an opcode (two: after 0f), whose ModRM has `reg`; NULL: it has none. */
 const struct ki_form *ki_form_find(bool two, u8 op, u8 reg);
 
 /* form.c: the instruction at code, all of whose bytes have a meaning in a form; or false. */

@@ -31,7 +31,7 @@ int __must_check ki_long_take(struct ki_request *q);
 /* They are as they came, to be vetted again. */
 void ki_long_again(struct ki_request *q);
 void ki_long_forget(struct ki_request *q);
-/* Of code that nobody can be in; NULL is allowed. */
+/* Of code that no task can be in; NULL is allowed. */
 void ki_long_free(struct ki_long_code *c);
 /* It has been taken out: its modules go when no task can be in it any more. */
 void ki_long_retire(struct ki_long_code *c) __must_hold(&ki_lock); /* NULL is allowed */

@@ -106,7 +106,7 @@ static u16 refused(const struct file *file, u8 is)
 	return reason;
 }
 
-/* The row of a request; its index, or that behind the last. */
+/* The row of a request; its index, or that after the last. */
 static u32 permit_of(unsigned int cmd)
 {
 	u32 i;
@@ -130,7 +130,7 @@ int ki_permit_request(const struct file *file, unsigned int cmd, void *arg)
 	u32 i = permit_of(cmd);
 
 	if (WARN_ON_ONCE(i == ARRAY_SIZE(ki_permits)))
-		return -EPERM; /* a request without a row is nobody's */
+		return -EPERM; /* a request without a row has no right */
 	return refuse_request(i, arg, refused(file, ki_permits[i].is));
 }
 

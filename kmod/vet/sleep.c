@@ -9,7 +9,7 @@
  * calls and jumps. It may be called if nothing in it leads into that section. The exception is
  * preemption at a lock's release: with preemption off that returns at once.
  *
- * Where a register or memory says what is called nobody can tell, so such a function is refused,
+ * Where a register or memory says what is called it cannot be told, so such a function is refused,
  * too; but for those that the kernel promises to work in any context, which are known by name. So
  * are those that an error ends in. The code is read as it stands now: a static call or branch that
  * the kernel switches later is not seen. Page faults do not sleep: with preemption off they fail.

@@ -33,8 +33,8 @@ struct ki_verifier {
 	u8 *bytes;
 	unsigned long *boundary; /* bit: an instruction starts here */
 	unsigned long *entered;	 /* bit: something jumps here */
-	unsigned long *filler;	 /* bit: a byte of int3 or nop behind what never falls through */
-	unsigned long body; /* offset of the first instruction behind endbr and the ftrace site */
+	unsigned long *filler;	 /* bit: a byte of int3 or nop after what never falls through */
+	unsigned long body; /* offset of the first instruction after endbr and the ftrace site */
 	u16 reason;	    /* why nothing in it can be touched */
 };
 
@@ -246,7 +246,7 @@ static bool prefix_begins(unsigned long addr)
 }
 
 /*
- * A breakpoint behind a jump is executed by nobody, or the kernel would not live. A nop may
+ * A breakpoint after a jump is executed by no CPU, or the kernel would not live. A nop may
  * be: a place that only other functions jump to may begin with an instruction that the
  * kernel has written over with nops. So nops must end where padding does: at the function's
  * end, or at an aligned place that something in the function jumps to.
@@ -275,7 +275,7 @@ static void strike_filler(struct ki_verifier *v)
 	}
 }
 
-/* A static branch goes on behind itself too, even if a jmp stands there now: no filler begins. */
+/* A static branch goes on after itself too, even if a jmp stands there now: no filler begins. */
 static void note_reserved_entries(struct ki_verifier *v)
 {
 	const struct ki_reserved_row *row;
@@ -324,7 +324,7 @@ static bool has_rows(const struct ki_reserved_row *row)
 /*
  * A task may sleep in a fault for ever, and then comes back to the instruction. The wait
  * does not cover it (faults.c), so bytes of ours must not stand there: it is where the
- * springboard begins, or behind it.
+ * springboard begins, or after it.
  */
 static bool safe_for_sleepers(const struct ki_win *w, const struct ki_reserved_row *row)
 {

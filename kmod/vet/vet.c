@@ -30,7 +30,7 @@ static const struct {
 	u8 code[5];
 	u8 from, to;
 	u8 field; /* enum ki_fixup_kind of the disp32 that follows; KI_FIX_NONE: none does */
-	u8 tail;  /* bytes behind that, each of them 1 */
+	u8 tail;  /* bytes after that, each of them 1 */
 } ki_vet_rows[] = {
 	{5, {0x65, 0x48, 0xff, 0x04, 0x25}, CLEAN, CLEAN, KI_FIX_PERCPU}, /* incq %gs:counter */
 	{4, {0xf0, 0x48, 0xff, 0x05}, CLEAN, CLEAN, KI_FIX_GLOBAL},	/* lock incq global(%rip) */

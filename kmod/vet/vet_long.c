@@ -77,7 +77,7 @@ static u16 vet_branch(struct ki_vetting *v, const struct ki_instr *in)
 	u64 to = v->at + in->len + in->imm;
 	u8 there = v->now;
 
-	if (v->entering == 2) /* not granted: control goes behind LEAVE */
+	if (v->entering == 2) /* not granted: control goes past LEAVE */
 		v->then |= KI_VET_ENTERED;
 	if (in->form->class == KI_IS_JMP)
 		v->then = KI_VET_UNKNOWN;
@@ -322,7 +322,7 @@ static int constant_in(const struct ki_instr *in)
 	return in->form->class == KI_IS_CONSTANT && in->size == 4 && !in->rex ? in->rm : -1;
 }
 
-/* What registers hold behind the instruction. */
+/* What registers hold after the instruction. */
 static void note_words(struct ki_vetting *v, const struct ki_instr *in, int self)
 {
 	v->regs &= ~((u32)v->lost << 16 | v->lost);
@@ -333,7 +333,7 @@ static void note_words(struct ki_vetting *v, const struct ki_instr *in, int self
 	v->tested = tests(in, 8);
 }
 
-/* What the instruction makes sure of, for those behind it. */
+/* What the instruction makes sure of, for those after it. */
 static void note(struct ki_vetting *v, const struct ki_instr *in)
 {
 	const struct ki_fixup *last = v->fix ? &v->c->fix[v->fix - 1] : NULL;

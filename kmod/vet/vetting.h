@@ -32,12 +32,12 @@ struct ki_place {
 struct ki_vetting {
 	const struct ki_session *session;
 	struct ki_long_code *c;
-	struct ki_place *place; /* at each byte, and behind the last */
+	struct ki_place *place; /* at each byte, and after the last */
 	unsigned long *led;	/* branches lead there */
 	unsigned long *starts;
 	u32 at, fix;
 	u8 now;	  /* the state before the instruction; UNKNOWN: control does not come here */
-	u8 then;  /* the state behind it */
+	u8 then;  /* the state after it */
 	u32 regs; /* before it */
 	u16 lost; /* registers that it writes */
 	/* What the instructions just before have made sure of: */

@@ -3,7 +3,7 @@
  * Tracepoints of the driver's own: below events/kerninst of tracefs.
  *
  * process: all that is changed in a process's text, or given back (by a thread of the kernel).
- * change: the bytes of one window. Session 0 is nobody's: what had to be left is taken out later.
+ * change: the bytes of one window. Session 0 is none: what had to be left is taken out later.
  * comm, pid and uid are of the process that makes the change; who evicts is not the session's own.
  */
 #undef TRACE_SYSTEM

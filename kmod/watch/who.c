@@ -3,7 +3,7 @@
  * Who changes the kernel's text, told to those who watch.
  *
  * Each window that is installed, changed or removed is an event of the tracepoint kerninst:change,
- * which costs nothing while nobody listens. A request may have thousands of windows. So the
+ * which costs nothing while no tool listens. A request may have thousands of windows. So the
  * system's audit gets one record of each request (of each session that ends, of each eviction),
  * with how many, and the first. It is written when ki_lock has been let go: audit may make the
  * process wait until its queue has room. The first replacement of a function or a call taints the

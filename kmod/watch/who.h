@@ -12,14 +12,14 @@ enum ki_who_what { KI_WHO_INSTALL, KI_WHO_CHANGE, KI_WHO_REMOVE, KI_WHO_WHATS };
 
 /* What one request, or the end of a session, has changed. */
 struct ki_who {
-	u64 session; /* in whose name; 0: nobody's */
+	u64 session; /* in whose name; 0: none's */
 	u32 windows[KI_WHO_WHATS];
 	u32 replaced;	     /* windows whose function or call is replaced from now on */
 	unsigned long first; /* the first of all */
 	unsigned long by;    /* the first replacement */
 };
 
-/* ki_lock held: changes are w's, from one to the other. s: NULL is nobody */
+/* ki_lock held: changes are w's, from one to the other. s: NULL is none */
 void ki_who_begin(struct ki_who *w, const struct ki_session *s);
 void ki_who_end(void);
 void ki_who_is(const struct ki_session *s);	/* whose windows they are, where that is another */

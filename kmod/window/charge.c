@@ -4,7 +4,7 @@
  *
  * A chunk is its session's. A group of windows, and the patch that it has at the moment, are
  * charged to one of the sessions that have chunks there: the first, and when that has none there
- * any more, another one. So all that is in the heap is somebody's, and nobody's twice. A request is
+ * any more, another one. So all that is in the heap is charged, and nothing twice. A request is
  * asked for what its changes add, whichever session is charged for it then.
  */
 #include "window/charge.h"

@@ -12,7 +12,7 @@
 int __must_check ki_charge_job(struct ki_job *j) __must_hold(&ki_lock);
 /* A piece that goes, charged or not. */
 void ki_charge_end(struct ki_piece *p) __must_hold(&ki_lock);
-/* A group has another patch, or other pieces. asker: who is charged if nobody was, or NULL. */
+/* A group has another patch, or other pieces. asker: who is charged if none was, or NULL. */
 void ki_charge_group(struct ki_group *g, struct ki_account *asker) __must_hold(&ki_lock);
 void ki_charge_group_end(struct ki_group *g) __must_hold(&ki_lock); /* it goes */
 

@@ -3,15 +3,15 @@
  * kprobes that come to functions with windows.
  *
  * A kprobe that is registered looks at the function as it stands. Of what our springboards have
- * displaced it sees either nothing or what is left behind them, and draws two wrong conclusions:
+ * displaced it sees either nothing or what is left after them, and draws two wrong conclusions:
  *
- *   - what stands behind a springboard in its window, or in a window without one, looks like code.
- * A kprobe there would never be hit, and nobody would be told.
+ *   - what stands after a springboard in its window, or in a window without one, looks like code.
+ * A kprobe there would never be hit, and no tool would be told.
  *   - branches that run in our patches are not seen. So an optimized kprobe, a jump over five
  *     bytes, may be put over an instruction that one of them leads to: the kernel would jump into
  *     the middle of it.
  *
- * kprobes ask nobody. But the two functions that prepare them are called with kprobe_mutex held,
+ * kprobes do not ask. But the two functions that prepare them are called with kprobe_mutex held,
  * have an ftrace site, and may fail. We stand in front of them and let them fail. The first fails
  * with -EBUSY where the kprobe would not be hit. The second fails with -EILSEQ (the kprobe stays a
  * breakpoint) in a function that has windows. Windows come and go with kprobe_mutex held, from the

@@ -17,10 +17,10 @@
  * (orc.c) says of all these bytes what holds at the beginning of a function: only the return
  * address is on the stack. That is so because nothing else is there at the jump (tail.c).
  *
- * Taking out. When the chunks of a jump have gone, nobody sets out any more, but some may still be
+ * Taking out. When the chunks of a jump have gone, no task sets out any more, but some may still be
  * away. Then the breakpoint leads nowhere, which means: it does the return itself (trap.c), and the
  * patch goes like any other. The way back is left over: its byte is not used again, and the module
- * cannot be unloaded, until nobody is left who comes back there.
+ * cannot be unloaded, until no task is left that comes back there.
  *
  * How we know that: by looking at all tasks' stacks (faults.c), not by counting who leaves and who
  * comes back. A count costs two more instructions for each pass. It is wrong for ever when a task
@@ -96,7 +96,7 @@ u16 ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out)
 		*out = r;
 		return KI_R_OK;
 	}
-	/* Not the first byte and not the last: the unwinder looks one before, or one behind. */
+	/* Not the first byte and not the last: the unwinder looks one before, or one after. */
 	if (i >= KI_RETURNS - 1)
 		return KI_R_RETURNS_FULL;
 	r = kzalloc(sizeof(*r), KI_GFP);

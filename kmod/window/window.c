@@ -19,7 +19,7 @@
 static struct rb_root ki_windows = RB_ROOT;
 static u32 ki_windows_count;
 
-/* The first window that ends behind start. */
+/* The first window that ends after start. */
 static struct ki_win *first_ending_behind(unsigned long start)
 {
 	struct rb_node *n = ki_windows.rb_node;

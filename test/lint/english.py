@@ -4,11 +4,10 @@
 comments, and the sentences and hints of refusals.
 
 A sentence has at most 25 words between its stops (. ! ? ; :), where `code` is one word, at most 40
-up to its full stop, and at most two semicolons. Documents, manual pages and headers call no task,
-thread or tool "he", "whoever" or "somebody", and do not say "behind" for after; the driver's
-comments have neither "he" nor "whoever". test/lint/english.known is how many sentences of a file
-are still longer: it must have no more, and a line that says more than there are is a fault, so the
-number only falls.
+up to its full stop, and at most two semicolons. None calls a task, a thread or a tool "he",
+"whoever" or "somebody", and none says "behind" for after. test/lint/english.known is how many
+sentences of a file are still longer: it must have no more, and a line that says more than there are
+is a fault, so the number only falls.
 """
 import os
 import re
@@ -17,7 +16,6 @@ import sys
 
 LONGEST, WHOLE, SEMICOLONS = 25, 40, 2
 PERSONS = re.compile(r"\b(he|him|his|himself|whoever|somebody|nobody|(?<!-)behind(?! a proxy))\b", re.I)
-PERSONS_OF_DRIVER = re.compile(r"\b(he|him|his|himself|whoever)\b", re.I)
 FULL = r"(?<=[.!?])\s+|(?<=[.!?]\))\s+"
 FULL_STOP, STOP = re.compile(FULL), re.compile(r"(?<=[;:])\s+|" + FULL)
 
@@ -109,6 +107,12 @@ def kind(name):
     return paragraphs_of_manual if re.fullmatch(r"man/.*\.[1-8]", name) else None
 
 
+def only_comments(text):
+    """The same lines, without the code."""
+    parts = re.split(r"(/\*.*?\*/)", text, flags=re.S)
+    return "".join(p if p.startswith("/*") else "\n" * p.count("\n") for p in parts)
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
     known = {}
@@ -130,9 +134,9 @@ def main():
             print(f"lint: {name}: {len(found)} sentences that are too long, english.known says {most}")
             if len(found) > most:
                 print("".join(f"  {sentence}\n" for sentence in found), end="")
-        persons = PERSONS_OF_DRIVER if name.startswith("kmod/") else PERSONS
-        for number, line in enumerate(text.split("\n"), 1):
-            person = persons.search(line)
+        lines = only_comments(text) if name.startswith("kmod/") else text
+        for number, line in enumerate(lines.split("\n"), 1):
+            person = PERSONS.search(line)
             if person and not line.startswith("#define"):
                 failed = True
                 print(f"lint: {name}:{number}: '{person[0]}': say the task, the thread, the tool; say after")
