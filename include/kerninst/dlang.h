@@ -156,6 +156,8 @@ struct ki_dlang_drops {
 	uint64_t records, aggregations, variables, strings;
 	uint64_t speculations; /* records of speculations */
 	uint64_t refused;      /* speculations that there was no number for */
+	uint64_t errors;       /* faults of clauses of ERROR */
+	bool tagged;	       /* option droptags: they are to be said with their tags */
 };
 void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out);
 

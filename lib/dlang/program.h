@@ -200,10 +200,11 @@ struct ki_d_clause {
 	struct ki_d_attributes least;  /* of what it names */
 };
 
-/* Records of no batch: a clause has faulted (probe, clause, fault, address, statement), or has come
- * to its end (probe, clause). */
-#define KI_D_RECORD_ERROR 0xfffff0u
-#define KI_D_RECORD_DONE  0xfffff1u
+/* Records of no batch: a clause has faulted (probe, clause, fault, address, statement), has come
+ * to its end (probe, clause), or is ERROR's and has faulted (the same). */
+#define KI_D_RECORD_ERROR  0xfffff0u
+#define KI_D_RECORD_DONE   0xfffff1u
+#define KI_D_RECORD_DOUBLE 0xfffff2u
 
 /* Faults, as programs see them. */
 enum {

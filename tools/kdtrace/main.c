@@ -296,32 +296,56 @@ static void say_places(const struct session *s)
 	}
 }
 
+/* One kind: in JSON, or as a line, with its tag if these are asked for. */
+static void say_drop(const struct session *s, const struct ki_dlang_drops *drops, const char *tag,
+		     uint64_t n, const char *kind, const char *text)
+{
+	if (!n)
+		return;
+	if (s->o.json)
+		fprintf(s->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"count\":%llu}\n", kind,
+			(unsigned long long)n);
+	else
+		say("%s%s%s%llu %s", drops->tagged ? "[DTRACEDROP_" : "", drops->tagged ? tag : "",
+		    drops->tagged ? "] " : "", (unsigned long long)n, text);
+}
+
 static void say_drops(const struct session *s)
 {
 	struct ki_dlang_drops drops;
 	const struct {
 		uint64_t n;
-		const char *what;
-	} rows[] = {{(ki_dlang_drops(s->d, &drops), drops.records), "record"},
-		    {drops.aggregations, "aggregation"},
-		    {drops.variables, "dynamic variable"},
-		    {drops.strings, "string"},
-		    {drops.speculations, "speculative"}};
+		const char *tag, *kind, *texts[2];
+	} rows[] = {{(ki_dlang_drops(s->d, &drops), drops.records),
+		     "PRINCIPAL",
+		     "record",
+		     {"record drop", "record drops"}},
+		    {drops.aggregations,
+		     "AGGREGATION",
+		     "aggregation",
+		     {"aggregation drop", "aggregation drops"}},
+		    {drops.variables,
+		     "DYNAMIC",
+		     "dynamic variable",
+		     {"dynamic variable drop", "dynamic variable drops"}},
+		    {drops.strings, "STRING", "string", {"string drop", "string drops"}},
+		    {drops.speculations,
+		     "SPEC",
+		     "speculative",
+		     {"speculative drop", "speculative drops"}},
+		    {drops.refused,
+		     "SPECUNAVAIL",
+		     "failed speculation",
+		     {"failed speculation (no speculative buffer available)",
+		      "failed speculations (no speculative buffer available)"}},
+		    {drops.errors,
+		     "DBLERROR",
+		     "error in ERROR",
+		     {"error in ERROR probe enabling", "errors in ERROR probe enabling"}}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].n && s->o.json)
-			fprintf(s->out, "{\"type\":\"drop\",\"kind\":\"%s\",\"count\":%llu}\n",
-				rows[i].what, (unsigned long long)rows[i].n);
-		else if (rows[i].n)
-			say("%llu %s drop%s", (unsigned long long)rows[i].n, rows[i].what,
-			    rows[i].n == 1 ? "" : "s");
-	if (drops.refused && s->o.json)
-		fprintf(s->out,
-			"{\"type\":\"drop\",\"kind\":\"failed speculation\",\"count\":%llu}\n",
-			(unsigned long long)drops.refused);
-	else if (drops.refused)
-		say("%llu failed speculation%s (no speculative buffer available)",
-		    (unsigned long long)drops.refused, drops.refused == 1 ? "" : "s");
+		say_drop(s, &drops, rows[i].tag, rows[i].n, rows[i].kind,
+			 rows[i].texts[rows[i].n != 1]);
 }
 
 static void say_ended(const struct child *c)

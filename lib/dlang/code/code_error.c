@@ -46,12 +46,17 @@ static struct ki_node *tell(struct ki_d_gen *g)
 	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), KI_D_RECORD_ERROR, values, 5);
 }
 
-struct ki_node *ki_d_gen_done(struct ki_d_gen *g)
+static struct ki_node *mark(struct ki_d_gen *g, uint32_t record)
 {
 	struct ki_node *values[] = {ki_expr_const(g->s, KI_U32, g->site->probe),
 				    ki_expr_const(g->s, KI_U32, g->clause)};
 
-	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), KI_D_RECORD_DONE, values, 2);
+	return ki_stmt_record(g->s, ki_ring_number(g->d->run->ring), record, values, 2);
+}
+
+struct ki_node *ki_d_gen_done(struct ki_d_gen *g)
+{
+	return mark(g, KI_D_RECORD_DONE);
 }
 
 /* The address, if that is what the fault is about. Of a member of what NULL leads to it is NULL. */
@@ -67,13 +72,16 @@ static struct ki_node *about(struct ki_d_gen *g)
 			    number(g, 0));
 }
 
-/* In ERROR's own clauses it only ends them. */
+/* In ERROR's own clauses it only ends them, and is counted. */
 struct ki_node *ki_d_gen_error(struct ki_d_gen *g, struct ki_node *clauses)
 {
 	struct ki_node *list = NULL;
 
-	if (g->in_error)
-		return set(g, FAULT, number(g, 0));
+	if (g->in_error) {
+		list = ki_stmt_append(g->s, list, mark(g, KI_D_RECORD_DOUBLE));
+		list = ki_stmt_append(g->s, list, set(g, FAULT, number(g, 0)));
+		return ki_stmt_if(g->s, get(g, FAULT), list, NULL);
+	}
 	list = ki_stmt_append(g->s, list, set(g, ERROR_FAULT, get(g, FAULT)));
 	list = ki_stmt_append(g->s, list, set(g, ERROR_ADDRESS, about(g)));
 	list = ki_stmt_append(g->s, list, set(g, FAULT, number(g, 0)));

@@ -188,19 +188,26 @@ static struct ki_node *get_bits(struct ki_d_gen *g, const struct part *p, uint64
 	return op(g, KI_AND, op(g, KI_SHR, word, shift(g, p, plus)), number(g, mask(width)));
 }
 
-static struct ki_node *set_bits(struct ki_d_gen *g, const struct part *p, uint64_t plus,
-				unsigned int width, struct ki_node *value)
+/* The word with these bits of it. */
+static struct ki_node *with_bits(struct ki_d_gen *g, const struct part *p, uint64_t plus,
+				 unsigned int width, struct ki_node *value)
 {
 	struct ki_node *others, *these;
 
 	value = ki_expr_cast(g->s, KI_U64, value);
 	if (width == 64)
-		return set_word(g, p, plus, value);
+		return value;
 	others = op(g, KI_AND, get_word(g, p, plus),
 		    ki_expr_unary(g->s, KI_NOT,
 				  op(g, KI_SHL, number(g, mask(width)), shift(g, p, plus))));
 	these = op(g, KI_SHL, op(g, KI_AND, value, number(g, mask(width))), shift(g, p, plus));
-	return set_word(g, p, plus, op(g, KI_OR, others, these));
+	return op(g, KI_OR, others, these);
+}
+
+static struct ki_node *set_bits(struct ki_d_gen *g, const struct part *p, uint64_t plus,
+				unsigned int width, struct ki_node *value)
+{
+	return set_word(g, p, plus, with_bits(g, p, plus, width, value));
 }
 
 /* Behind a fault there is none: what is put into memory looks itself. */
@@ -235,14 +242,17 @@ struct ki_node *ki_d_gen_part(struct ki_d_gen *g, const struct ki_d_node *n)
 	return p.moves ? ki_expr_behind(g->s, ki_d_gen_set_offset(g, false, moved(g, &p)), x) : x;
 }
 
+/* One statement, as an assignment inside of an expression must be. */
 static struct ki_node *set_in_memory(struct ki_d_gen *g, const struct part *p,
 				     struct ki_node *value)
 {
-	struct ki_node *list = ki_stmt_append(g->s, NULL, ki_d_gen_set_value(g, value));
+	struct ki_node *args[] = {word_address(g, p, 0), NULL, number(g, 8)}, *store;
 
+	args[1] = with_bits(g, p, 0, p->width, ki_d_gen_value_kept(g));
+	store = ki_d_gen_text_at(g, KI_TEXT_STORE, args, 3);
 	if (p->moves)
-		list = ki_stmt_append(g->s, list, ki_d_gen_set_offset(g, false, moved(g, p)));
-	return ki_stmt_append(g->s, list, set_bits(g, p, 0, p->width, ki_d_gen_value_kept(g)));
+		store = ki_expr_behind(g->s, ki_d_gen_set_offset(g, false, moved(g, p)), store);
+	return ki_stmt_eval(g->s, ki_expr_behind(g->s, ki_d_gen_set_value(g, value), store));
 }
 
 /* The value is evaluated first, then where it goes: both in the first of the keys. */

@@ -114,7 +114,7 @@ static uint64_t align_of(struct ki_dlang *d, struct ki_d_type t)
 	return ki_d_is_scalar(t) ? ki_d_size(t) : LEAST_ALIGN;
 }
 
-/* Where it would stand behind those before it, without a table: those of a thread are by themselves. */
+/* Where it would stand in memory with those before it. Those of a thread are by themselves. */
 static uint64_t offset_of(struct ki_dlang *d, const struct ki_d_var *v)
 {
 	uint64_t end = 0, at = 0;

@@ -460,6 +460,9 @@ static int end_clause(struct ki_d_consumer *c, const struct ki_record *rec, cons
 
 	if (rec->words != (fault ? 5 : 2) || values[0] >= d->probes.n || values[1] >= d->clauses.n)
 		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
+	c->d->run->errors += rec->id == KI_D_RECORD_DOUBLE;
+	if (rec->id == KI_D_RECORD_DOUBLE)
+		return 0;
 	if (fault)
 		return report_fault(c, values, cpu);
 	return ki_d_hold_close(&c->d->run->hold, d, values, cpu, settle, c);
@@ -472,7 +475,7 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 	struct ki_dlang *d = c->d;
 	struct ki_d_held now = {.rec = *rec, .cpu = cpu};
 
-	if (rec->id == KI_D_RECORD_ERROR || rec->id == KI_D_RECORD_DONE)
+	if (rec->id >= KI_D_RECORD_ERROR && rec->id <= KI_D_RECORD_DOUBLE)
 		return end_clause(c, rec, values, cpu);
 	if (rec->id >= d->batches.n || !rec->words || values[0] >= d->probes.n)
 		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");

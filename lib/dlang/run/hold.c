@@ -98,9 +98,22 @@ int ki_d_hold_speculation(struct ki_d_hold *h, const struct ki_dlang *d, uint64_
 	return ret;
 }
 
+/* Of a record in a speculation's buffer, where a string takes all that it may have. */
+static uint64_t size_of(const struct ki_dlang *d, const struct ki_d_held *r)
+{
+	const struct ki_d_batch *b = &d->batches.v[r->rec.id];
+	uint64_t size = r->rec.words * sizeof(*r->values);
+
+	for (uint32_t i = b->first; i < b->first + b->n; i++)
+		for (unsigned int k = 0; k < d->actions.v[i].nargs; k++)
+			if (ki_d_is_string(d->actions.v[i].args[k].node->type))
+				size += (uint64_t)d->set.strsize;
+	return size;
+}
+
 int ki_d_hold_speculate(struct ki_d_hold *h, const struct ki_dlang *d, const struct ki_d_held *r)
 {
-	const uint64_t number = r->values[1], size = r->rec.words * sizeof(*r->values);
+	const uint64_t number = r->values[1], size = size_of(d, r);
 	struct ki_d_held kept = *r;
 
 	if (!number || number > KI_D_SPECULATIONS)

@@ -263,5 +263,7 @@ void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out)
 		out->variables += d->vars.v[i]->table ? ki_table_lost(d->vars.v[i]->table) : 0;
 	out->strings = d->run->strings ? ki_texts_lost(d->run->strings) : 0;
 	out->speculations = d->run->hold.lost;
+	out->errors = d->run->errors;
+	out->tagged = d->set.droptags;
 	out->refused = d->run->strings ? ki_texts_refused(d->run->strings) : 0;
 }

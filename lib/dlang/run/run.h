@@ -70,6 +70,7 @@ struct ki_d_run {
 	FILE *reopened; /* by freopen() */
 	bool header;	/* has been printed */
 	struct ki_d_hold hold;
+	uint64_t errors;	  /* faults of ERROR's clauses */
 	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
 	bool exited;
 	int status;

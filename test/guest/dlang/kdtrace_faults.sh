@@ -97,6 +97,8 @@ is "the rest is reported" "$(grep -c '1 failed speculation (no speculative buffe
 is "a number that is none" "$(d 'BEGIN { speculate(0); trace("no"); } BEGIN { speculate(7); trace("no"); } BEGIN { commit(7); } BEGIN { commit(0); } BEGIN { trace("on"); exit(0); }')" "on"
 is "no more than specsize" "$(d 'BEGIN { i = speculation(); } tick-10ms { speculate(i); n++; printf("%d ", n); } tick-500ms { commit(i); } tick-600ms { exit(0); }' -x specsize=64 | wc -w)" "2"
 is "the rest is counted" "$(grep -c 'speculative drops' /tmp/kd.err)" 1
+is "a string takes all that it may have" "$(d 'BEGIN { i = speculation(); speculate(i); trace("ab"); } BEGIN { commit(i); } BEGIN { exit(0); }' -x specsize=64 -x strsize=100 -x droptags) $(grep -c '\[DTRACEDROP_SPEC\] 1 speculative drop$' /tmp/kd.err)" " 1"
+is "faults of ERROR are counted, with their tag" "$(d 'int x; BEGIN { trace(1 / x); } BEGIN { trace(*(int *)8); } ERROR /arg4 == DTRACEFLT_DIVZERO/ { y = 2 % x; } ERROR { printf("%d ", arg4); } BEGIN { exit(0); }' -x droptags) $(grep -c '\[DTRACEDROP_DBLERROR\] 1 error in ERROR probe enabling$' /tmp/kd.err)" "4 1 1"
 is "of the kernel: failed calls only" "$(d 'syscall::openat:entry /pid == $target/ { self->s = speculation(); speculate(self->s); printf("%s ", basename(copyinstr(arg1))); }
 	syscall::openat:return /self->s && errno == ENOENT/ { commit(self->s); self->s = 0; } syscall::openat:return /self->s/ { discard(self->s); self->s = 0; }' -x nspec=4 \
 	-c 'cat /etc/hostname /nowhere1 /etc/passwd /nowhere2 2> /dev/null > /dev/null' | grep -ow 'nowhere.\|hostname\|passwd' | tr '\n' ' ')" "nowhere1 nowhere2 "
