@@ -184,7 +184,7 @@ static void run_ours(struct ki_target *t, unsigned int threads, double plain)
 	struct ki_err err = {0};
 	struct ki_program *p;
 
-	if (ki_program_build(t, &o, &p, &err))
+	if (ki_program_new(t, &o, &p, &err))
 		die(&err);
 	totals = ki_program_totals(p);
 	printf("%.4f\t%llu\t%llu\t%.4f\t%.4f\t%.4f\n",
@@ -227,11 +227,11 @@ int main(int argc, char **argv)
 			"usage: analyze THREADS|zydis|capstone|distorm|live [FILE [MAP]]\n");
 		return 2;
 	}
-	if (live       ? ki_target_open_live(&t, &err)
-	    : argc > 3 ? ki_target_open_with_map(argv[2], argv[3], &t, &err)
-		       : ki_target_open_image(argv[2], &t, &err))
+	if (live       ? ki_target_new_live(&t, &err)
+	    : argc > 3 ? ki_target_new_with_map(argv[2], argv[3], &t, &err)
+		       : ki_target_new_image(argv[2], &t, &err))
 		die(&err);
 	ret = measure(t, name);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: calls FILE SYSTEM_MAP\n");
 		return 2;
 	}
-	if (ki_target_open_with_map(argv[1], argv[2], &target, &err)) {
+	if (ki_target_new_with_map(argv[1], argv[2], &target, &err)) {
 		fprintf(stderr, "calls: %s\n", err.msg);
 		return 1;
 	}
@@ -102,6 +102,6 @@ int main(int argc, char **argv)
 		return 1;
 	print(&t);
 	free(syms);
-	ki_target_close(target);
+	ki_target_free(target);
 	return 0;
 }

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: plan THREADS FILE SYSTEM_MAP\n");
 		return 2;
 	}
-	if (ki_target_open_with_map(argv[2], argv[3], &t, &err))
+	if (ki_target_new_with_map(argv[2], argv[3], &t, &err))
 		die(&err);
 	start = seconds(CLOCK_MONOTONIC);
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -141,6 +141,6 @@ int main(int argc, char **argv)
 	ki_plan_free(w.plan);
 	free(w.spans);
 	free(syms);
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }

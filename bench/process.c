@@ -118,7 +118,7 @@ static int look(struct bench *b)
 	const struct ki_symbol *sym;
 	struct ki_err err = {0};
 
-	if (ki_target_open_process(b->pid, &b->t, &err))
+	if (ki_target_new_process(b->pid, &b->t, &err))
 		return fail("open", &err);
 	sym = ki_target_symbol_named(b->t, NULL, "hit", NULL);
 	if (!sym || ki_function_analyze(b->t, sym, &b->fn, &err) ||
@@ -144,7 +144,7 @@ static int put_in(struct bench *b, bool keep_flags, struct ki_splice_process **o
 	ret = ki_plan_add(plan, &(struct ki_insertion){b->fn, &b->spans, places, 0}, &code, &id,
 			  &err);
 	if (!ret)
-		ret = ki_process_splice(b->t, plan, 1, out, &err);
+		ret = ki_process_new(b->t, plan, 1, out, &err);
 	free(places);
 	ki_plan_free(plan);
 	return ret ? fail("splice", &err) : 0;
@@ -205,7 +205,7 @@ static int ask_measured(struct bench *b, enum kind kind)
 	struct ki_err err = {0};
 	uint32_t curve = 0;
 	uint64_t n = 0;
-	int ret = conditions[kind] ? ki_predicate_parse(conditions[kind], &when, &err) : 0;
+	int ret = conditions[kind] ? ki_predicate_new(conditions[kind], &when, &err) : 0;
 
 	if (!ret)
 		ret = ki_measure_new(b->t, &m, &err);
@@ -273,7 +273,7 @@ int main(void)
 		show(&b);
 	ki_spans_free(&b.spans);
 	ki_function_free(b.fn);
-	ki_target_close(b.t);
+	ki_target_free(b.t);
 	kill(b.pid, SIGKILL);
 	return ret;
 }

@@ -70,13 +70,13 @@ int main(int argc, char **argv)
 	struct ki_target *t;
 	struct ki_function *fn;
 	const struct ki_symbol *s;
-	if (argc < 2 || ki_target_open_image(argv[1], &t, &err))
+	if (argc < 2 || ki_target_new_image(argv[1], &t, &err))
 		return printf("%s\n", err.msg), 1;
 	s = ki_target_symbol_named(t, NULL, "main", NULL);
 	if (!s || ki_function_analyze(t, s, &fn, &err))
 		return printf("%s\n", err.msg), 1;
 	printf("%s has %s blocks\n", s->name, fn->nblocks > 2 ? "several" : "few");
-	return ki_function_free(fn), ki_target_close(t), 0;
+	return ki_function_free(fn), ki_target_free(t), 0;
 }
 C
 

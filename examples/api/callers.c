@@ -41,20 +41,20 @@ int main(int argc, char **argv)
 	struct ki_program *program = NULL;
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = argc > 2 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-			   : ki_target_open_live(&t, &err);
+	int ret = argc > 2 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+			   : ki_target_new_live(&t, &err);
 
 	if (!ret)
 		sym = ki_target_symbol_named(t, NULL, name, NULL);
 	if (!ret && !sym)
 		ret = ki_err_set(&err, -1, 0, "no function '%s'", name);
 	if (!ret)
-		ret = ki_program_build(t, &o, &program, &err);
+		ret = ki_program_new(t, &o, &program, &err);
 	if (!ret)
 		ret = show(program, sym->addr, &err);
 	if (ret)
 		fprintf(stderr, "callers: %s\n", err.msg);
 	ki_program_free(program);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

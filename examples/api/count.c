@@ -21,7 +21,7 @@ static int begin(struct counted *c, const char *text, struct ki_err *err)
 	int pid = 0, skip = 0;
 
 	sscanf(text, "%d/%n", &pid, &skip);
-	return (skip ? ki_target_open_process(pid, &c->t, err) : ki_target_open_live(&c->t, err)) ||
+	return (skip ? ki_target_new_process(pid, &c->t, err) : ki_target_new_live(&c->t, err)) ||
 	       ki_points_ask(&c->asked, text + skip, err) ||
 	       ki_points_resolve(&c->points, c->t, &c->asked, &how, err) ||
 	       ki_measure_start(c->points.measure, err);
@@ -40,7 +40,7 @@ static void end(struct counted *c, int *failed, struct ki_err *err)
 	ki_reading_free(now);
 	ki_points_free(&c->points); /* this takes the counters out */
 	ki_asked_free(&c->asked);
-	ki_target_close(c->t);
+	ki_target_free(c->t);
 }
 
 int main(int argc, char **argv)

@@ -34,15 +34,15 @@ int main(int argc, char **argv)
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
 	const struct ki_symbol *sym = NULL;
-	int ret = argc > 2 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-			   : ki_target_open_live(&t, &err);
+	int ret = argc > 2 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+			   : ki_target_new_live(&t, &err);
 
 	if (!ret && argc > 1)
 		sym = ki_target_symbol_named(t, NULL, argv[argc - 1], NULL);
 	if (!ret && !sym)
 		ret = ki_err_set(&err, -1, 0, "no function '%s'", argc > 1 ? argv[argc - 1] : "");
 	if (!ret)
-		ret = ki_cover_install(t, &sym, 1, &o, &cover, &err);
+		ret = ki_cover_new(t, &sym, 1, &o, &cover, &err);
 	if (!ret)
 		sleep(1);
 	if (!ret)
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	else
 		show(coverage);
 	ki_coverage_free(coverage);
-	ki_cover_close(cover);
-	ki_target_close(t);
+	ki_cover_free(cover);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -35,8 +35,8 @@ int main(int argc, char **argv)
 	struct ki_function *fn = NULL;
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = argc > 2 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-			   : ki_target_open_live(&t, &err);
+	int ret = argc > 2 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+			   : ki_target_new_live(&t, &err);
 
 	if (!ret)
 		sym = ki_target_symbol_named(t, NULL, name, NULL);
@@ -49,6 +49,6 @@ int main(int argc, char **argv)
 	if (ret)
 		fprintf(stderr, "disassemble: %s\n", err.msg);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
 	char text[KI_VALUE_TEXT];
-	int ret = ki_target_open_live(&t, &err);
+	int ret = ki_target_new_live(&t, &err);
 
 	if (!ret)
 		ret = ki_points_ask(&asked, argc > 1 ? argv[1] : "", &err);
@@ -40,6 +40,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "events: %s\n", err.msg);
 	ki_points_free(&points);
 	ki_asked_free(&asked);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -48,8 +48,8 @@ int main(int argc, char **argv)
 	struct ki_cfg *cfg = NULL;
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = argc > 2 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-			   : ki_target_open_live(&t, &err);
+	int ret = argc > 2 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+			   : ki_target_new_live(&t, &err);
 
 	if (!ret)
 		sym = ki_target_symbol_named(t, NULL, name, NULL);
@@ -58,13 +58,13 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = ki_function_analyze(t, sym, &fn, &err);
 	if (!ret)
-		ret = ki_cfg_build(fn, &cfg, &err);
+		ret = ki_cfg_new(fn, &cfg, &err);
 	if (ret)
 		fprintf(stderr, "graph: %s\n", err.msg);
 	else
 		show(cfg);
 	ki_cfg_free(cfg);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -52,10 +52,10 @@ static size_t count(const struct ki_symbol *s, size_t n, struct module *to)
 static int open_target(const char *what, struct ki_target **t, struct ki_err *err)
 {
 	if (!what)
-		return ki_target_open_live(t, err);
+		return ki_target_new_live(t, err);
 	if (what[strspn(what, "0123456789")])
-		return ki_target_open_image(what, t, err);
-	return ki_target_open_process(atoi(what), t, err);
+		return ki_target_new_image(what, t, err);
+	return ki_target_new_process(atoi(what), t, err);
 }
 
 int main(int argc, char **argv)
@@ -78,6 +78,6 @@ int main(int argc, char **argv)
 	if (ret)
 		fprintf(stderr, "modules: %s\n", err.msg);
 	free(modules);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
 	char returns[300];
-	int ret = ki_target_open_live(&t, &err) || ki_ring_open(t, &ring, &map, &err) ||
+	int ret = ki_target_new_live(&t, &err) || ki_ring_map_new(t, &ring, &map, &err) ||
 		  ki_points_ask(&asked, argc > 1 ? argv[1] : "", &err);
 
 	snprintf(returns, sizeof(returns), "%s:exit", argc > 1 ? argv[1] : "");
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "params: %s\n", err.msg);
 	ki_points_free(&points);
 	ki_asked_free(&asked);
-	ki_ring_close(map);
-	ki_target_close(t);
+	ki_ring_map_free(map);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -88,13 +88,13 @@ int main(int argc, char **argv)
 	};
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = ki_target_open_live(&t, &err);
+	int ret = ki_target_new_live(&t, &err);
 
 	left = argc > 1 ? atof(argv[1]) : 10;
 	if (!ret)
 		ret = ki_evolve_serve(t, &s, &err);
 	if (ret)
 		fprintf(stderr, "policy: %s\n", err.msg);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -20,11 +20,11 @@ int main(int argc, char **argv)
 	struct ki_asked asked = {0};
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = argc > 3 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-			   : ki_target_open_live(&t, &err);
+	int ret = argc > 3 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+			   : ki_target_new_live(&t, &err);
 
 	if (!ret)
-		ret = ki_predicate_parse(argc > 2 ? argv[argc - 1] : "", &when, &err);
+		ret = ki_predicate_new(argc > 2 ? argv[argc - 1] : "", &when, &err);
 	if (!ret)
 		ret = ki_points_ask(&asked, argv[argc - 2], &err);
 	how.when = when;
@@ -40,6 +40,6 @@ int main(int argc, char **argv)
 	ki_points_free(&points);
 	ki_asked_free(&asked);
 	ki_predicate_free(when);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

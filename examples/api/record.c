@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	struct ki_ring_map *map = NULL;
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = ki_target_open_live(&t, &err) || ki_ring_open(t, &ring, &map, &err) ||
+	int ret = ki_target_new_live(&t, &err) || ki_ring_map_new(t, &ring, &map, &err) ||
 		  ki_points_ask(&asked, argc > 1 ? argv[1] : "", &err);
 
 	how.arg = map;
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "record: %s\n", err.msg);
 	ki_points_free(&points);
 	ki_asked_free(&asked);
-	ki_ring_close(map);
-	ki_target_close(t);
+	ki_ring_map_free(map);
+	ki_target_free(t);
 	return ret != 0;
 }

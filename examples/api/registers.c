@@ -38,8 +38,8 @@ int main(int argc, char **argv)
 	struct ki_function *fn = NULL;
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = argc > 2 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-			   : ki_target_open_live(&t, &err);
+	int ret = argc > 2 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+			   : ki_target_new_live(&t, &err);
 
 	if (!ret)
 		sym = ki_target_symbol_named(t, NULL, name, NULL);
@@ -48,13 +48,13 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = ki_function_analyze(t, sym, &fn, &err);
 	if (!ret)
-		ret = ki_program_build(t, NULL, &program, &err);
+		ret = ki_program_new(t, NULL, &program, &err);
 	if (!ret)
 		ret = show(program, fn, &err);
 	if (ret)
 		fprintf(stderr, "registers: %s\n", err.msg);
 	ki_program_free(program);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	struct ki_target *t = NULL;
 	struct ki_plan *p = NULL;
 	struct ki_err err = {0};
-	int ret = ki_target_open_live(&t, &err);
+	int ret = ki_target_new_live(&t, &err);
 
 	if (!ret && (argc == 3 || argc == 4)) {
 		r.in = ki_target_symbol_named(t, NULL, argv[1], NULL);
@@ -47,6 +47,6 @@ int main(int argc, char **argv)
 	if (ret)
 		fprintf(stderr, "replace: %s\n", err.msg);
 	ki_plan_free(p); /* this takes out what is still installed */
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -48,8 +48,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sample [PID] FUNCTION MILLISECONDS TIMES\n");
 		return 2;
 	}
-	ret = argc > 4 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-		       : ki_target_open_live(&t, &err);
+	ret = argc > 4 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+		       : ki_target_new_live(&t, &err);
 	if (!ret)
 		ret = ki_points_ask(&asked, argv[argc - 3], &err);
 	if (!ret)
@@ -61,6 +61,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "sample: %s\n", err.msg);
 	ki_points_free(&points);
 	ki_asked_free(&asked);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

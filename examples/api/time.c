@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 	struct ki_asked asked = {0};
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = ki_target_open_live(&t, &err) ||
+	int ret = ki_target_new_live(&t, &err) ||
 		  ki_points_ask(&asked, argc > 1 ? argv[1] : "", &err) ||
 		  ki_points_take_metrics(&how.wanted, "calls,walltime/call,latency", &err) ||
 		  ki_points_resolve(&points, t, &asked, &how, &err) || measure(&points, &err);
@@ -52,6 +52,6 @@ int main(int argc, char **argv)
 		show(&points);
 	ki_points_free(&points);
 	ki_asked_free(&asked);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -65,8 +65,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: toggle [PID] FUNCTION TIMES\n");
 		return 2;
 	}
-	ret = argc > 3 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-		       : ki_target_open_live(&t, &err);
+	ret = argc > 3 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+		       : ki_target_new_live(&t, &err);
 	if (!ret)
 		ret = ki_points_ask(&asked, argv[argc - 2], &err);
 	for (i = 0; !ret && i < times; i++)
@@ -77,6 +77,6 @@ int main(int argc, char **argv)
 		printf("%llu calls; in: %.0f us, out: %.0f us\n", calls, took[0] / times * 1e6,
 		       took[1] / times * 1e6);
 	ki_asked_free(&asked);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -34,15 +34,15 @@ int main(int argc, char **argv)
 	struct ki_paths *paths = NULL;
 	struct ki_target *t = NULL;
 	struct ki_err err = {0};
-	int ret = argc > 2 ? ki_target_open_process(atoi(argv[1]), &t, &err)
-			   : ki_target_open_live(&t, &err);
+	int ret = argc > 2 ? ki_target_new_process(atoi(argv[1]), &t, &err)
+			   : ki_target_new_live(&t, &err);
 
 	if (!ret)
 		sym = ki_target_symbol_named(t, NULL, argc > 1 ? argv[argc - 1] : "", NULL);
 	if (!ret && !sym)
 		ret = ki_err_set(&err, -1, 0, "no function '%s'", argc > 1 ? argv[argc - 1] : "");
 	if (!ret)
-		ret = ki_paths_open(t, sym, NULL, &paths, &err);
+		ret = ki_paths_new(t, sym, NULL, &paths, &err);
 	if (!ret)
 		sleep(1);
 	if (!ret)
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	else
 		ret = show(paths, &counts);
 	free(counts.v);
-	ki_paths_close(paths);
-	ki_target_close(t);
+	ki_paths_free(paths);
+	ki_target_free(t);
 	return ret != 0;
 }

@@ -89,15 +89,15 @@ static inline bool ki_aggregate_is_time(const struct ki_aggregate_source *s)
 }
 
 /* Understand it; what -m says is summed up, too. 0, or -errno. */
-int ki_aggregate_parse(struct ki_aggregate *b, const struct ki_wanted *also, struct ki_err *err);
+int ki_aggregate_new(struct ki_aggregate *b, const struct ki_wanted *also, struct ki_err *err);
 
 /* What is to be measured at each point. */
 struct ki_wanted ki_aggregate_metrics(const struct ki_aggregate *b);
 
 /* Make the table. 0, or -errno. */
-int ki_aggregate_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points,
-		      struct ki_err *err);
-void ki_aggregate_close(struct ki_aggregate *b);
+int ki_aggregate_prepare(struct ki_aggregate *b, struct ki_target *t,
+			 const struct ki_points *points, struct ki_err *err);
+void ki_aggregate_free(struct ki_aggregate *b);
 
 /* For struct ki_points_how; arg: the aggregate. */
 ki_measure_act *ki_aggregate_act(void *arg, const struct ki_named_point *p, void **act_arg);

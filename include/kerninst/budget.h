@@ -36,8 +36,8 @@ struct ki_budget {
 bool ki_budget_parse(const char *text, double *share);
 
 /* cost has begun; share 0: there is no budget. 0, or -errno. */
-int ki_budget_begin(struct ki_budget *b, struct ki_costs *cost, double share, struct ki_err *err);
-void ki_budget_end(struct ki_budget *b);
+int ki_budget_new(struct ki_budget *b, struct ki_costs *cost, double share, struct ki_err *err);
+void ki_budget_free(struct ki_budget *b);
 
 /* When it is to be looked at again; negative: never. */
 double ki_budget_next(const struct ki_budget *b);

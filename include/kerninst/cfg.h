@@ -40,7 +40,7 @@ struct ki_cfg {
  * loop. Dominators: Lengauer and Tarjan. Loops: Havlak, "Nesting of Reducible and Irreducible
  * Loops" (TOPLAS 1997). Almost linear time for every graph. Free with ki_cfg_free.
  */
-int ki_cfg_build(const struct ki_function *fn, struct ki_cfg **out, struct ki_err *err);
+int ki_cfg_new(const struct ki_function *fn, struct ki_cfg **out, struct ki_err *err);
 void ki_cfg_free(struct ki_cfg *cfg); /* NULL is allowed */
 
 /* Does block a dominate block b? Both reached, else false. */

@@ -25,7 +25,7 @@ struct ki_cfg_view {
 };
 
 /* 0, or -errno. Free in any case. */
-int ki_cfg_view_make(struct ki_cfg_view *v, const struct ki_function *fn, struct ki_err *err);
+int ki_cfg_view_new(struct ki_cfg_view *v, const struct ki_function *fn, struct ki_err *err);
 void ki_cfg_view_free(struct ki_cfg_view *v);
 
 /* Mark the block that a point text means, if it means one: v->mark. -ENOENT: there is no such. */

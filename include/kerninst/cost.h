@@ -57,12 +57,12 @@ struct ki_costs {
 double ki_cost_own(void);
 
 /* Of points that are metered; more may be added before it begins. 0, or -errno. */
-int ki_cost_open(struct ki_costs *c, const struct ki_points *p, struct ki_err *err);
+int ki_cost_new(struct ki_costs *c, const struct ki_points *p, struct ki_err *err);
 int ki_cost_add(struct ki_costs *c, const struct ki_points *p, struct ki_err *err);
 /* Of something else than points, which lives as long. */
-int ki_cost_open_of(struct ki_costs *c, const struct ki_cost_source *source, void *of,
-		    struct ki_err *err);
-void ki_cost_close(struct ki_costs *c);
+int ki_cost_new_of(struct ki_costs *c, const struct ki_cost_source *source, void *of,
+		   struct ki_err *err);
+void ki_cost_free(struct ki_costs *c);
 
 /* From here on it counts. */
 void ki_cost_begin(struct ki_costs *c, double now);

@@ -121,13 +121,13 @@ struct ki_cover_options {
  *
  * -ECANCELED: the progress function wanted to stop; nothing is left in the kernel then, nor after
  * any other failure. The target must live as long, and its session is used by no other
- * meanwhile. Free with ki_cover_close, which takes the probes out if they are still in.
+ * meanwhile. Free with ki_cover_free, which takes the probes out if they are still in.
  */
-int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
-		     const struct ki_cover_options *o, struct ki_cover **out, struct ki_err *err);
+int ki_cover_new(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
+		 const struct ki_cover_options *o, struct ki_cover **out, struct ki_err *err);
 
 /*
- * The target may be a process, too (ki_target_open_process). Then each block has a probe, no
+ * The target may be a process, too (ki_target_new_process). Then each block has a probe, no
  * function is moved, there is no predicate, and nothing heals. What it forks is counted with it.
  * A descriptor that is readable when it has ended; its counts can still be read. -1: no process, or
  * no probe.
@@ -149,7 +149,7 @@ int ki_cover_read(struct ki_cover *c, struct ki_coverage **out, struct ki_err *e
 /* Take all probes out. What they have counted can be read on. */
 int ki_cover_remove(struct ki_cover *c, struct ki_err *err);
 
-void ki_cover_close(struct ki_cover *c); /* NULL is allowed */
+void ki_cover_free(struct ki_cover *c); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

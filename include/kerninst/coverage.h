@@ -118,9 +118,9 @@ void ki_coverage_diff_free(struct ki_cover_diff *d); /* NULL is allowed */
 struct ki_cover_lines;
 
 /* The coverage must live as long. */
-int ki_cover_lines_open(const struct ki_coverage *c, struct ki_cover_lines **out,
-			struct ki_err *err);
-void ki_cover_lines_close(struct ki_cover_lines *l); /* NULL is allowed */
+int ki_cover_lines_new(const struct ki_coverage *c, struct ki_cover_lines **out,
+		       struct ki_err *err);
+void ki_cover_lines_free(struct ki_cover_lines *l); /* NULL is allowed */
 
 /*
  * Add a file: of the module that is called as the file is (xfs.ko, xfs.ko.debug), else of the

@@ -2,7 +2,7 @@
 /*
  * The D language: a program is compiled to snippets, which run inline where its probes are.
  *
- *	ki_dlang_compile(text, &options, &d, &err);	types, names, formats
+ *	ki_dlang_new(text, &options, &d, &err);	types, names, formats
  *	ki_dlang_match(d, target, &err);		which probes its descriptions mean
  *	ki_dlang_start(d, target, &err);		BEGIN has run, all others are in
  *	while (!(ret = ki_dlang_work(d, 100, &out, &err)))
@@ -64,8 +64,8 @@ const char *ki_dlang_reason(const struct ki_err *err);
 #define KI_D_LANGUAGE "2.0.7"
 
 /* -EINVAL: err says where and what. o may be NULL; strings are copied. */
-int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
-		     struct ki_err *err);
+int ki_dlang_new(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
+		 struct ki_err *err);
 void ki_dlang_free(struct ki_dlang *d); /* NULL is allowed */
 
 /*

@@ -5,6 +5,12 @@
  * Every call returns 0 or a negative errno; results come through out-parameters. What exactly
  * went wrong is in a struct ki_err that the caller may pass (or NULL): filled by the function
  * that knows most, never overwritten on the way up. The library never prints and never exits.
+ *
+ * A function ki_X_new, or ki_X_new_HOW, makes an X that the caller has to give back: from nothing,
+ * a text, a file or what runs. ki_X_free gives it back. There is no other verb for either. The same
+ * two fill and empty a structure of the caller's own. What a function finds out (a reading, a list)
+ * has a ki_X_free alone, and an array or a text goes by ki_free. An X that is there changes the
+ * kernel between install and remove, or start and stop; ki_X_free takes out what is still in.
  */
 #ifndef KERNINST_ERR_H
 #define KERNINST_ERR_H

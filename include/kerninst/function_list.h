@@ -31,14 +31,14 @@ struct ki_function_list {
 };
 
 /* Rows for these functions will follow, in this order: the widths of columns. 0, or -ENOMEM. */
-int ki_function_list_open(struct ki_function_list *l, const struct ki_selection *s);
+int ki_function_list_new(struct ki_function_list *l, const struct ki_selection *s);
 void ki_function_list_row(struct ki_function_list *l, const struct ki_window_list *w);
 
 /* Instead of both: all functions of a program, until the page takes no more. 0, or -ENOMEM. */
 int ki_function_list_program(struct ki_function_list *l, const struct ki_program *p);
 
 void ki_function_list_totals(const struct ki_function_list *l, FILE *out);
-void ki_function_list_close(struct ki_function_list *l);
+void ki_function_list_free(struct ki_function_list *l);
 
 #ifdef __cplusplus
 }

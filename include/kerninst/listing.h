@@ -47,8 +47,8 @@ struct ki_listing {
 };
 
 /* The lines from the address `from` on, which an instruction must begin at. 0, or -errno. */
-int ki_listing_make(struct ki_listing *v, const struct ki_function *fn, uint64_t from, bool live,
-		    enum ki_syntax syntax, struct ki_err *err);
+int ki_listing_new(struct ki_listing *v, const struct ki_function *fn, uint64_t from, bool live,
+		   enum ki_syntax syntax, struct ki_err *err);
 void ki_listing_free(struct ki_listing *v);
 
 const uint8_t *ki_listing_bytes(const struct ki_listing *v, const struct ki_listing_line *l);

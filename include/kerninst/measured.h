@@ -42,8 +42,8 @@ struct ki_measured {
 };
 
 /* What is wanted of the result is set in r. json: no table. 0, or -ENOMEM. */
-int ki_measured_open(struct ki_measured *r, const struct ki_points *p, bool json);
-void ki_measured_close(struct ki_measured *r);
+int ki_measured_new(struct ki_measured *r, const struct ki_points *p, bool json);
+void ki_measured_free(struct ki_measured *r);
 
 /*
  * A row per point with a value, the largest first: of `seconds` seconds, `time` after the start.

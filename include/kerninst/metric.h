@@ -95,7 +95,7 @@ void ki_metric_derived(const struct ki_metric *m, char *text, size_t size);
  * writes it, "r01c2", with these too. It must outlive what measures it; free it with
  * ki_metric_free. -EINVAL: it is none.
  */
-int ki_metric_make(const char *name, struct ki_metric **out, struct ki_err *err);
+int ki_metric_new(const char *name, struct ki_metric **out, struct ki_err *err);
 void ki_metric_free(struct ki_metric *m); /* NULL is allowed */
 
 /*
@@ -131,9 +131,9 @@ int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
 /*
- * What is added from now on is of points of that process (of ki_target_open_process, which must
+ * What is added from now on is of points of that process (of ki_target_new_process, which must
  * live on). It is measured in the kernel, the measurement's target, which is told of each
- * hit by a breakpoint of the driver's (ki_process_put_hits). So predicates and acts have all that
+ * hit by a breakpoint of the driver's (ki_process_new_hits). So predicates and acts have all that
  * there is in the kernel, with registers, parameters and memory of the thread
  * (ki_snippet_of_thread). Only what counts can be had: KI_R_NOT_IN_PROCESS. NULL: of the kernel.
  */

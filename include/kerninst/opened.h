@@ -29,7 +29,7 @@ int ki_opened_add(struct ki_opened_processes *p, pid_t asked, pid_t pid, struct 
 
 /* NULL: it is not open. */
 const struct ki_opened_process *ki_opened_find(const struct ki_opened_processes *p, pid_t asked);
-void ki_opened_close(struct ki_opened_processes *p);
+void ki_opened_free(struct ki_opened_processes *p);
 
 #ifdef __cplusplus
 }

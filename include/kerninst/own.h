@@ -15,13 +15,13 @@ extern "C" {
 
 /* Make the group; *id is what predicates call cgroup. 0, or -errno: -ENODEV where no cgroup2 is
    mounted. */
-int ki_own_make(uint64_t *id);
+int ki_own_new(uint64_t *id);
 
 /* Put this process there, if the group was made: 0, or -errno. */
 int ki_own_take(pid_t pid);
 
 /* A process that still runs goes back to where we are, and the group goes. */
-void ki_own_end(void);
+void ki_own_free(void);
 
 #ifdef __cplusplus
 }

@@ -64,10 +64,10 @@ void ki_path_free(struct ki_path *p);
 
 struct ki_paths;
 
-int ki_paths_open(struct ki_target *t, const struct ki_symbol *sym, const struct ki_predicate *when,
-		  struct ki_paths **out, struct ki_err *err);
+int ki_paths_new(struct ki_target *t, const struct ki_symbol *sym, const struct ki_predicate *when,
+		 struct ki_paths **out, struct ki_err *err);
 int ki_paths_remove(struct ki_paths *p, struct ki_err *err); /* counts can be read on */
-void ki_paths_close(struct ki_paths *p);		     /* NULL is allowed */
+void ki_paths_free(struct ki_paths *p);			     /* NULL is allowed */
 
 /* Those are the measurement's. */
 const struct ki_path_numbers *ki_paths_numbers(const struct ki_paths *p);

@@ -53,10 +53,10 @@ struct ki_predicate;
  * -EINVAL: what was expected, and where (a column from 1), is in err. Of instruments also what
  * ki_callables_find (-EEXIST, -EPROTO) and ki_callable_locate return, with the column.
  */
-int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err);
+int ki_predicate_new(const char *text, struct ki_predicate **out, struct ki_err *err);
 /* The same for a value, which may also be str() or ustr() by itself: 64 bytes if it does not say.
  */
-int ki_predicate_parse_value(const char *text, struct ki_predicate **out, struct ki_err *err);
+int ki_predicate_new_value(const char *text, struct ki_predicate **out, struct ki_err *err);
 bool ki_predicate_is_string(const struct ki_predicate *p);
 unsigned int ki_predicate_words(const struct ki_predicate *p); /* of the value, in a record */
 void ki_predicate_free(struct ki_predicate *p);		       /* NULL is allowed */

@@ -30,14 +30,14 @@ extern "C" {
  * caller that waits to be told, and then calls execve: `await` comes before it is told,
  * `reach_entry` after. Then the program and its libraries are mapped, their constructors have run
  * (those of a program without a loader have not); and it is stopped before its first instruction:
- * ki_target_open_process can open it. `run` lets it run.
+ * ki_target_new_process can open it. `run` lets it run.
  *
  * It is traced by the calling thread until `reach_entry` has returned, so it gains no privileges
  * from its file's mode; and it is killed if the caller ends before `run`, or calls `free` without
  * that. -ECHILD: it has ended before its entry, and can be waited for.
  */
 struct ki_process_launch;
-int ki_process_await(pid_t pid, struct ki_process_launch **out, struct ki_err *err);
+int ki_process_launch_new(pid_t pid, struct ki_process_launch **out, struct ki_err *err);
 int ki_process_reach_entry(struct ki_process_launch *l, struct ki_err *err);
 void ki_process_run(struct ki_process_launch *l);
 void ki_process_launch_free(struct ki_process_launch *l); /* NULL is allowed */
@@ -56,7 +56,7 @@ struct ki_splice_process;
  *	lea 128(%rsp), %rsp
  *
  * Fixup: KI_FIX_GLOBAL. Without the driver threads can be told apart in programs of the GNU C
- * library, not in Go's. There ki_process_splice makes of it an addition to a counter of the thread,
+ * library, not in Go's. There ki_process_new makes of it an addition to a counter of the thread,
  * without the lock; ki_process_read adds them up.
  */
 void ki_process_count(struct ki_code *out, uint32_t counter, bool keep_flags);
@@ -86,12 +86,12 @@ struct ki_process_cost {
 		      the text is as it was */
 };
 
-/* Will ki_process_splice go through the driver? Then a window may take a breakpoint. */
+/* Will ki_process_new go through the driver? Then a window may take a breakpoint. */
 bool ki_process_by_driver(struct ki_target *t);
 
 /*
  * Install a plan of short chunks (ki_plan_add) and snippets (ki_plan_add_snippet) in a target of
- * ki_target_open_process, which must live on, with `counters` counters, which are 0. What cannot
+ * ki_target_new_process, which must live on, with `counters` counters, which are 0. What cannot
  * be put into a process is left out, with what is in one bundle with it. ki_plan_refusal says why:
  *    KI_R_NO_TRAP         a window that only a breakpoint fits
  *    KI_R_SHADOW_STACK    a call where there is a shadow stack
@@ -108,8 +108,8 @@ bool ki_process_by_driver(struct ki_target *t);
  *
  * What the process forks inherits patches and counters, and keeps them.
  */
-int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
-		      struct ki_splice_process **out, struct ki_err *err);
+int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
+		   struct ki_splice_process **out, struct ki_err *err);
 
 /*
  * Places of which the kernel is told: a breakpoint of the driver's on an instruction, at whose hits
@@ -126,12 +126,12 @@ struct ki_process_hit {
 };
 
 /*
- * Put them in, in a target of ki_target_open_process, which must live on; once for each address, as
+ * Put them in, in a target of ki_target_new_process, which must live on; once for each address, as
  * often as it is named. What cannot be had is left out, and has its reason; there is no other way
  * than the driver's. *out is NULL if there is none left. -ENOMEM, -ESRCH; what else keeps all out
  * is the reason of each.
  */
-int ki_process_put_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
+int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
 			struct ki_splice_process **out, struct ki_err *err);
 
 /* What the kernel calls at a hit of that address: a symbol of the live target. Its analysis has the

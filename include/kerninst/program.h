@@ -79,8 +79,8 @@ struct ki_program_call {
 };
 
 /* o may be NULL. Free with ki_program_free. */
-int ki_program_build(struct ki_target *t, const struct ki_program_options *o,
-		     struct ki_program **out, struct ki_err *err);
+int ki_program_new(struct ki_target *t, const struct ki_program_options *o, struct ki_program **out,
+		   struct ki_err *err);
 void ki_program_free(struct ki_program *p); /* NULL is allowed */
 
 const struct ki_program_totals *ki_program_totals(const struct ki_program *p);

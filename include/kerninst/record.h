@@ -30,9 +30,9 @@ struct ki_ring_options {
 struct ki_ring_map;
 
 /* The session's ring, mapped. One for each target. */
-int ki_ring_open(struct ki_target *t, const struct ki_ring_options *o, struct ki_ring_map **out,
-		 struct ki_err *err);
-void ki_ring_close(struct ki_ring_map *r); /* NULL is allowed; the ring itself stays */
+int ki_ring_map_new(struct ki_target *t, const struct ki_ring_options *o, struct ki_ring_map **out,
+		    struct ki_err *err);
+void ki_ring_map_free(struct ki_ring_map *r); /* NULL is allowed; the ring itself stays */
 
 uint32_t ki_ring_number(const struct ki_ring_map *r); /* for ki_stmt_record */
 
@@ -82,9 +82,9 @@ struct ki_stack {
 };
 
 /* The session's table of stacks, mapped. One for each target. */
-int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
-		   struct ki_stacks_map **out, struct ki_err *err);
-void ki_stacks_close(struct ki_stacks_map *m); /* NULL is allowed; the table itself stays */
+int ki_stacks_map_new(struct ki_target *t, const struct ki_stacks_options *o,
+		      struct ki_stacks_map **out, struct ki_err *err);
+void ki_stacks_map_free(struct ki_stacks_map *m); /* NULL is allowed; the table itself stays */
 
 uint32_t ki_stacks_number(const struct ki_stacks_map *m); /* for ki_expr_stack */
 
@@ -94,9 +94,9 @@ uint32_t ki_stacks_number(const struct ki_stacks_map *m); /* for ki_expr_stack *
  * place, which are empty.
  */
 struct ki_texts_map;
-int ki_texts_open(struct ki_target *t, uint32_t most, uint32_t scratch, struct ki_texts_map **out,
-		  struct ki_err *err);
-void ki_texts_close(struct ki_texts_map *m); /* NULL is allowed */
+int ki_texts_map_new(struct ki_target *t, uint32_t most, uint32_t scratch,
+		     struct ki_texts_map **out, struct ki_err *err);
+void ki_texts_map_free(struct ki_texts_map *m); /* NULL is allowed */
 uint32_t ki_texts_number(const struct ki_texts_map *m);
 const char *ki_texts_get(const struct ki_texts_map *m, uint64_t number);
 size_t ki_texts_length(const struct ki_texts_map *m, uint64_t number); /* bytes */
@@ -226,9 +226,9 @@ struct ki_recorded {
  * After a failure (the disk is full) the file ends after the last chunk that is whole, and all
  * further calls fail with it.
  */
-int ki_record_create(const char *path, const struct ki_recorded *what, struct ki_record_file **out,
-		     struct ki_err *err);
-/* What is known of the code that is recorded; after ki_record_create, before the first record.
+int ki_record_new(const char *path, const struct ki_recorded *what, struct ki_record_file **out,
+		  struct ki_err *err);
+/* What is known of the code that is recorded; after ki_record_new, before the first record.
    Files without are as good: then it is not known if code is as it was. */
 int ki_record_functions(struct ki_record_file *f, const struct ki_record_function *v, size_t n);
 int ki_record_modules(struct ki_record_file *f, const struct ki_record_module *v, size_t n);
@@ -256,7 +256,7 @@ int ki_record_flush(struct ki_record_file *f, uint64_t lost, struct ki_err *err)
 /* The same, and that this is the end, at tsc. Closed in any case; f is gone. NULL is allowed. */
 int ki_record_finish(struct ki_record_file *f, uint64_t lost, uint64_t tsc, struct ki_err *err);
 /* Close without a word about the end: a reader takes it for cut. NULL is allowed. */
-void ki_record_abandon(struct ki_record_file *f);
+void ki_record_free(struct ki_record_file *f);
 
 /*
  * Read one: wholly, or up to where it was cut off or spoilt, which is not an error, unless
@@ -272,8 +272,8 @@ struct ki_recording_state {
 	uint64_t end;	  /* time stamp counter: of the end, or of the last that is known */
 };
 
-int ki_recording_open(const char *path, struct ki_recording **out, struct ki_err *err);
-void ki_recording_close(struct ki_recording *r); /* NULL is allowed */
+int ki_recording_new(const char *path, struct ki_recording **out, struct ki_err *err);
+void ki_recording_free(struct ki_recording *r); /* NULL is allowed */
 
 const struct ki_record_origin *ki_recording_origin(const struct ki_recording *r);
 const struct ki_recording_state *ki_recording_state(const struct ki_recording *r);

@@ -43,7 +43,7 @@ struct ki_record_values {
 };
 
 /* "[NAME[/UNIT]:]EXPRESSION,...": 0, or -errno. Free it in any case. */
-int ki_record_values_parse(struct ki_record_values *v, const char *text, struct ki_err *err);
+int ki_record_values_new(struct ki_record_values *v, const char *text, struct ki_err *err);
 void ki_record_values_free(struct ki_record_values *v);
 
 /* Where it is written to, when a point is planned. */

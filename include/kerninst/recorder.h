@@ -147,7 +147,7 @@ int ki_recorder_resolve(struct ki_recorder *r, bool all_refused);
 /* What is to be known before the clock starts; then the file, whose clock starts. command: what
    the file says it was asked for. */
 int ki_recorder_prepare(struct ki_recorder *r);
-int ki_recorder_create(struct ki_recorder *r, const char *command);
+int ki_recorder_begin_file(struct ki_recorder *r, const char *command);
 
 /* ---- while it goes on ---- */
 

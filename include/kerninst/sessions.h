@@ -2,7 +2,7 @@
 /*
  * The driver's sessions: who has the device open, and what each has put into the kernel. Rows come
  * one by one, and windows too, so a session that ends meanwhile is left out or told without its
- * windows: never another's. fd: of the driver's device (ki_target_fd, ki_sessions_open).
+ * windows: never another's. fd: of the driver's device (ki_target_fd, ki_sessions_fd).
  */
 #ifndef KERNINST_SESSIONS_H
 #define KERNINST_SESSIONS_H
@@ -16,7 +16,7 @@ extern "C" {
 
 /* The device, for reading, without a target and its symbols: a descriptor, to be closed; or -errno.
  */
-int ki_sessions_open(struct ki_err *err);
+int ki_sessions_fd(struct ki_err *err);
 
 /* What the driver says of itself and of all sessions now. 0, or -errno. */
 int ki_sessions_info(int fd, struct ki_info *info);

@@ -67,8 +67,8 @@ struct ki_special;
  * Branches" (TOPLAS 1991); that a kernel may do so while it runs is KernInst's thesis (Tamches,
  * "Fine-Grained Dynamic Instrumentation of Commodity Operating System Kernels", 2001).
  */
-int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
-		    struct ki_special **out, struct ki_err *err);
+int ki_special_new(struct ki_target *t, const struct ki_special_wish *wish, struct ki_special **out,
+		   struct ki_err *err);
 void ki_special_free(struct ki_special *s); /* NULL is allowed */
 
 /* Valid as long as s. */

@@ -362,8 +362,8 @@ int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
  */
 struct ki_counter_map;
 
-int ki_counter_map_open(struct ki_target *t, struct ki_counter_map **out, struct ki_err *err);
-void ki_counter_map_close(struct ki_counter_map *m);
+int ki_counter_map_new(struct ki_target *t, struct ki_counter_map **out, struct ki_err *err);
+void ki_counter_map_free(struct ki_counter_map *m);
 
 /* Take a run of `count` zeroed counters; KI_R_COUNTERS_FULL if there are not so many. */
 int ki_counters_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
@@ -380,8 +380,8 @@ struct ki_global_map;
 
 int ki_globals_take(struct ki_target *t, uint32_t count, uint32_t *first, struct ki_err *err);
 int ki_global_set(struct ki_target *t, uint32_t n, uint64_t value, struct ki_err *err);
-int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct ki_err *err);
-void ki_global_map_close(struct ki_global_map *m);
+int ki_global_map_new(struct ki_target *t, struct ki_global_map **out, struct ki_err *err);
+void ki_global_map_free(struct ki_global_map *m);
 uint64_t ki_global_read(const struct ki_global_map *m, uint32_t n);
 
 /*

@@ -30,7 +30,7 @@ int ki_splits_add(struct ki_splits *s, char *text, struct ki_err *err);
 
 /* All are known, and what holds for all (NULL: nothing): make the predicates, and that of the rest.
  */
-int ki_splits_make(struct ki_splits *s, const char *all, struct ki_err *err);
+int ki_splits_new(struct ki_splits *s, const char *all, struct ki_err *err);
 void ki_splits_free(struct ki_splits *s);
 
 #ifdef __cplusplus

@@ -61,7 +61,7 @@ struct ki_stat {
 struct ki_points_how ki_stat_how(const struct ki_stat *s);
 
 /* When s->points have been found: open what is shown. */
-int ki_stat_open(struct ki_stat *s, struct ki_err *err);
+int ki_stat_new(struct ki_stat *s, struct ki_err *err);
 
 /* All points are refused: that is written, and an error. */
 int ki_stat_nothing(struct ki_stat *s, struct ki_err *err);

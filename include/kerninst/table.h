@@ -58,9 +58,9 @@ void ki_table_stats_merge(uint8_t *merge);
 struct ki_table_map;
 
 /* A new table of the session, mapped. The target must be live. */
-int ki_table_open(struct ki_target *t, const struct ki_table_options *o, struct ki_table_map **out,
-		  struct ki_err *err);
-void ki_table_close(struct ki_table_map *m); /* NULL is allowed; the table itself stays */
+int ki_table_map_new(struct ki_target *t, const struct ki_table_options *o,
+		     struct ki_table_map **out, struct ki_err *err);
+void ki_table_map_free(struct ki_table_map *m); /* NULL is allowed; the table itself stays */
 
 /* For ki_stmt_table. name: as in struct ki_table_var. */
 struct ki_table_var ki_table_var_of(const struct ki_table_map *m, const char *name);

@@ -47,7 +47,7 @@ struct ki_text_range {
  * trampolines). Errors carry KI_R_NO_DEVICE, KI_R_NO_PERMISSION, KI_R_ABI_MISMATCH,
  * KI_R_LOCKDOWN or KI_R_NO_SYMBOLS where they fit.
  */
-int ki_target_open_live(struct ki_target **out, struct ki_err *err);
+int ki_target_new_live(struct ki_target **out, struct ki_err *err);
 
 /*
  * An x86-64 ELF image (vmlinux, a module, a program). FUNC and NOTYPE symbols in executable
@@ -60,7 +60,7 @@ int ki_target_open_live(struct ki_target **out, struct ki_err *err);
  * Only ki_target_symbol_at knows these symbols, at their very addresses: module "", 1 byte, no
  * text. Position-independent ones are as if they were loaded at 0 (R_X86_64_RELATIVE).
  */
-int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err);
+int ki_target_new_image(const char *path, struct ki_target **out, struct ki_err *err);
 
 /*
  * The same with the symbols of a System.map ("ffffffff81000000 T _text" in each line) instead of
@@ -70,8 +70,8 @@ int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err
  * between its _stext and _etext is not the kernel's. The latter is the file of another kernel, or,
  * live, KASLR.
  */
-int ki_target_open_with_map(const char *path, const char *system_map, struct ki_target **out,
-			    struct ki_err *err);
+int ki_target_new_with_map(const char *path, const char *system_map, struct ki_target **out,
+			   struct ki_err *err);
 
 /*
  * A live process of x86-64 that the caller may trace (ptrace(2)); it is not stopped. Its modules
@@ -83,7 +83,7 @@ int ki_target_open_with_map(const char *path, const char *system_map, struct ki_
  *
  * Errors: -ESRCH; KI_R_PROCESS_PERMISSION; KI_R_PROCESS_32BIT.
  */
-int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err);
+int ki_target_new_process(pid_t pid, struct ki_target **out, struct ki_err *err);
 
 /*
  * What has come and gone in a process since it was opened, or asked the last time: files of code
@@ -108,7 +108,7 @@ int ki_target_changes(struct ki_target *t, struct ki_change **out, size_t *n, st
  */
 int ki_target_refresh(struct ki_target *t, bool *changed, struct ki_err *err);
 
-void ki_target_close(struct ki_target *t); /* NULL is allowed */
+void ki_target_free(struct ki_target *t); /* NULL is allowed */
 
 enum ki_target_kind ki_target_kind(const struct ki_target *t);
 

@@ -59,8 +59,8 @@ struct ki_top_model {
 };
 
 /* Rows without a name or values. 0, or -ENOMEM. */
-int ki_top_model_open(struct ki_top_model *m, size_t nrows);
-void ki_top_model_close(struct ki_top_model *m);
+int ki_top_model_new(struct ki_top_model *m, size_t nrows);
+void ki_top_model_free(struct ki_top_model *m);
 
 /* The column of a metric, which is new then. KI_TOP_COLUMNS: there is no room for it. */
 unsigned int ki_top_model_column(struct ki_top_model *m, const char *metric, bool seconds);
@@ -138,9 +138,9 @@ struct ki_top_view {
 
 /* Ask for points before the first metric. what: a name for them; idle: those that are not reached
    are rows, too. 0, or -ENOMEM. */
-int ki_top_view_open(struct ki_top_view *v, const struct ki_top_how *how, const char *what,
-		     bool idle);
-void ki_top_view_close(struct ki_top_view *v); /* takes out what is left */
+int ki_top_view_new(struct ki_top_view *v, const struct ki_top_how *how, const char *what,
+		    bool idle);
+void ki_top_view_free(struct ki_top_view *v); /* takes out what is left */
 
 /* 0, or -errno, as of all that follow. Measure these, too, those of them that are not measured yet.
  * Rows are sorted by the first. */

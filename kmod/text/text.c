@@ -76,7 +76,7 @@
 #define KI_STAGE_GAP   1024	/* between two places that are */
 #define KI_ROUND       256	/* places written, at most, between two chances for others to run */
 #define KI_ROUND_HELD  1024	/* the same while QEMU's CPUs are held */
-#define KI_GOES_HELD   48	/* in so many goes; in one where nobody is held */
+#define KI_GOES_HELD   48	/* in so many goes; one go, if no CPU is held */
 #define KI_HELD_CYCLES 40000000 /* 10 to 40 ms on QEMU */
 #define KI_PROBE_REACH 4	/* bytes before a place: a kprobe there may become a jump into it */
 

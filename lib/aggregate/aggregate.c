@@ -108,8 +108,8 @@ static bool is_timed(const struct ki_aggregate *b)
 	return false;
 }
 
-int ki_aggregate_open(struct ki_aggregate *b, struct ki_target *t, const struct ki_points *points,
-		      struct ki_err *err)
+int ki_aggregate_prepare(struct ki_aggregate *b, struct ki_target *t,
+			 const struct ki_points *points, struct ki_err *err)
 {
 	struct ki_table_options o = {.size = sizeof(o),
 				     .keys = b->key.n + 1,
@@ -120,7 +120,7 @@ int ki_aggregate_open(struct ki_aggregate *b, struct ki_target *t, const struct 
 
 	if (b->rows)
 		o.rows = b->rows;
-	ret = ki_table_open(t, &o, &b->map, err);
+	ret = ki_table_map_new(t, &o, &b->map, err);
 	if (!ret)
 		ret = ki_aggregate_stacks_open(b, t, err);
 	if (!ret && is_timed(b))
@@ -133,12 +133,12 @@ int ki_aggregate_open(struct ki_aggregate *b, struct ki_target *t, const struct 
 	return 0;
 }
 
-void ki_aggregate_close(struct ki_aggregate *b)
+void ki_aggregate_free(struct ki_aggregate *b)
 {
 	ki_table_reading_free(b->before);
 	ki_table_reading_free(b->now);
 	free(b->same);
-	ki_table_close(b->map);
+	ki_table_map_free(b->map);
 	ki_aggregate_stacks_close(b);
 	for (unsigned int i = 0; i < b->nsources; i++) {
 		ki_predicate_free(b->sources[i].value);

@@ -55,7 +55,7 @@ static int parse_source(struct ki_aggregate_source *s, const char *option, struc
 	s->metric = metric_of(s->text);
 	if (s->metric)
 		return 0;
-	if (ki_predicate_parse(s->text, &s->value, &why))
+	if (ki_predicate_new(s->text, &s->value, &why))
 		return ki_err_set(err, -EINVAL, 0, "%s '%s': %s", option, s->text, why.msg);
 	if (ki_predicate_inside(s->value, 0))
 		return ki_err_set(err, -EINVAL, 0, "%s '%s': inside() is for --if", option,
@@ -193,12 +193,12 @@ static int check_key(const struct ki_aggregate *b, struct ki_err *err)
 	return 0;
 }
 
-int ki_aggregate_parse(struct ki_aggregate *b, const struct ki_wanted *also, struct ki_err *err)
+int ki_aggregate_new(struct ki_aggregate *b, const struct ki_wanted *also, struct ki_err *err)
 {
 	int ret = 0;
 
 	if (b->keys)
-		ret = ki_record_values_parse(&b->key, b->keys, err);
+		ret = ki_record_values_new(&b->key, b->keys, err);
 	if (!ret)
 		ret = check_key(b, err);
 	if (!ret && b->hist)

@@ -21,7 +21,7 @@ int ki_aggregate_stacks_open(struct ki_aggregate *b, struct ki_target *t, struct
 	for (unsigned int i = 0; i < b->key.n; i++)
 		user |= b->key.values[i].kind == KI_RECORD_USTACK;
 	if (b->key.stacks)
-		ret = ki_stacks_open(t, NULL, &b->stacks, err);
+		ret = ki_stacks_map_new(t, NULL, &b->stacks, err);
 	if (!ret && user && ki_users_new(&b->users))
 		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
 	return ret;
@@ -30,7 +30,7 @@ int ki_aggregate_stacks_open(struct ki_aggregate *b, struct ki_target *t, struct
 void ki_aggregate_stacks_close(struct ki_aggregate *b)
 {
 	ki_users_free(b->users);
-	ki_stacks_close(b->stacks);
+	ki_stacks_map_free(b->stacks);
 }
 
 double ki_aggregate_next_look(const struct ki_aggregate *b, double now, double deadline)

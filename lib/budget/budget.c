@@ -42,7 +42,7 @@ bool ki_budget_parse(const char *text, double *share)
 	return true;
 }
 
-int ki_budget_begin(struct ki_budget *b, struct ki_costs *cost, double share, struct ki_err *err)
+int ki_budget_new(struct ki_budget *b, struct ki_costs *cost, double share, struct ki_err *err)
 {
 	b->share = share;
 	b->cost = cost;
@@ -58,7 +58,7 @@ int ki_budget_begin(struct ki_budget *b, struct ki_costs *cost, double share, st
 	return 0;
 }
 
-void ki_budget_end(struct ki_budget *b)
+void ki_budget_free(struct ki_budget *b)
 {
 	free(b->parts);
 	b->parts = NULL;

@@ -53,14 +53,14 @@ static int add(struct ki_costs *c, const struct ki_cost_source *source, void *of
 	return 0;
 }
 
-int ki_cost_open_of(struct ki_costs *c, const struct ki_cost_source *source, void *of,
-		    struct ki_err *err)
+int ki_cost_new_of(struct ki_costs *c, const struct ki_cost_source *source, void *of,
+		   struct ki_err *err)
 {
 	know_machine(c);
 	return add(c, source, of, err);
 }
 
-int ki_cost_open(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
+int ki_cost_new(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)
 {
 	c->points = p;
 	know_machine(c);
@@ -72,7 +72,7 @@ int ki_cost_add(struct ki_costs *c, const struct ki_points *p, struct ki_err *er
 	return add(c, &ki_measure_source, p->measure, err);
 }
 
-void ki_cost_close(struct ki_costs *c)
+void ki_cost_free(struct ki_costs *c)
 {
 	free(c->parts);
 	c->parts = NULL;

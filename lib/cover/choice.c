@@ -209,7 +209,7 @@ int ki_cover_choose(const struct ki_function *fn, const struct ki_spans *spans, 
 	if (!c.straight)
 		return ki_err_set(err, -ENOMEM, fn->start, "coverage: out of memory");
 	c.needed = c.straight + fn->nblocks;
-	ret = ki_cfg_build(fn, &cfg, err);
+	ret = ki_cfg_new(fn, &cfg, err);
 	if (!ret) {
 		c.cfg = cfg;
 		for (uint32_t b = 0; b < fn->nblocks; b++)

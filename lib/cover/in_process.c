@@ -72,7 +72,7 @@ int ki_cover_process_install(struct ki_cover *c, struct ki_err *err)
 
 	if (!c->probes.n)
 		return 0;
-	ret = ki_process_splice(c->t, c->plan, c->next_slot, &c->process, err);
+	ret = ki_process_new(c->t, c->plan, c->next_slot, &c->process, err);
 	if (!ret)
 		note(c);
 	return ret;

@@ -27,8 +27,7 @@ struct ki_cover_lines {
 	ki_vec(struct ki_line_table *) tables;
 };
 
-int ki_cover_lines_open(const struct ki_coverage *c, struct ki_cover_lines **out,
-			struct ki_err *err)
+int ki_cover_lines_new(const struct ki_coverage *c, struct ki_cover_lines **out, struct ki_err *err)
 {
 	struct ki_cover_lines *l = calloc(1, sizeof(*l));
 
@@ -38,14 +37,14 @@ int ki_cover_lines_open(const struct ki_coverage *c, struct ki_cover_lines **out
 		l->places = calloc(c->nfunctions + 1, sizeof(*l->places));
 	}
 	if (!l || !l->by_name || !l->places) {
-		ki_cover_lines_close(l);
+		ki_cover_lines_free(l);
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	}
 	*out = l;
 	return 0;
 }
 
-void ki_cover_lines_close(struct ki_cover_lines *l)
+void ki_cover_lines_free(struct ki_cover_lines *l)
 {
 	if (!l)
 		return;

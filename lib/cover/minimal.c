@@ -105,7 +105,7 @@ int ki_cover_minimize(struct ki_cover *c, const struct ki_ground *g, uint8_t *ru
 
 	if (!g->fn->nblocks || !ki_cover_plain(g->fn))
 		return 0;
-	ret = ki_cfg_build(g->fn, &cfg, err);
+	ret = ki_cfg_new(g->fn, &cfg, err);
 	if (ret)
 		return ret;
 	ret = choose(c, g, cfg, err);

@@ -290,7 +290,7 @@ static bool in_process(const struct ki_paths *p)
 static int put_in_process(struct ki_paths *p, struct ki_err *err)
 {
 	const struct ki_process *process = p->t->own;
-	int ret = ki_process_splice(p->t, p->plan, process->counters, &p->process, err);
+	int ret = ki_process_new(p->t, p->plan, process->counters, &p->process, err);
 
 	for (uint32_t i = 0; !ret && i < ki_plan_chunks(p->plan); i++) {
 		const struct ki_chunk *c = &p->plan->chunks.v[i].c;
@@ -357,7 +357,7 @@ static int take_counts(struct ki_paths *p, struct ki_err *err)
 		return take_shared(p, err);
 	if (p->numbers->count <= ARRAY_MOST)
 		ret = ki_counters_take(p->t, (uint32_t)p->numbers->count, &p->first_count, &why);
-	return ret ? ki_table_open(p->t, &o, &p->table, err) : 0;
+	return ret ? ki_table_map_new(p->t, &o, &p->table, err) : 0;
 }
 
 static int take_words(struct ki_paths *p, struct ki_err *err)
@@ -370,7 +370,7 @@ static int take_words(struct ki_paths *p, struct ki_err *err)
 	if (!ret)
 		ret = ki_words_take(p->t, KI_PATHS_DEEP + 1, &p->first_word, err);
 	if (!ret && !in_process(p))
-		ret = ki_counter_map_open(p->t, &p->counters, err);
+		ret = ki_counter_map_new(p->t, &p->counters, err);
 	return ret;
 }
 
@@ -385,8 +385,8 @@ static int open_function(struct ki_paths *p, const struct ki_symbol *sym, struct
 	return ret ? ret : ki_paths_spread(p->numbers, p->fn, &p->spans, err);
 }
 
-int ki_paths_open(struct ki_target *t, const struct ki_symbol *sym, const struct ki_predicate *when,
-		  struct ki_paths **out, struct ki_err *err)
+int ki_paths_new(struct ki_target *t, const struct ki_symbol *sym, const struct ki_predicate *when,
+		 struct ki_paths **out, struct ki_err *err)
 {
 	struct ki_paths *p = calloc(1, sizeof(*p));
 	int ret;
@@ -404,7 +404,7 @@ int ki_paths_open(struct ki_target *t, const struct ki_symbol *sym, const struct
 	if (!ret)
 		ret = install(p, err);
 	if (ret)
-		ki_paths_close(p);
+		ki_paths_free(p);
 	else
 		*out = p;
 	return ret;
@@ -422,15 +422,15 @@ int ki_paths_remove(struct ki_paths *p, struct ki_err *err)
 	return ret;
 }
 
-void ki_paths_close(struct ki_paths *p)
+void ki_paths_free(struct ki_paths *p)
 {
 	if (!p)
 		return;
 	ki_paths_remove(p, NULL);
 	ki_process_free(p->process);
 	ki_plan_free(p->plan);
-	ki_table_close(p->table);
-	ki_counter_map_close(p->counters);
+	ki_table_map_free(p->table);
+	ki_counter_map_free(p->counters);
 	ki_spans_free(&p->spans);
 	ki_path_numbers_free(p->numbers);
 	ki_function_free(p->fn);

@@ -184,7 +184,7 @@ static int spread(struct spreader *s, struct ki_err *err)
 	s->height = calloc(n, sizeof(*s->height));
 	if (!s->often || !s->set || !s->sorted || !s->in_tree || !s->reached || !s->height)
 		return ki_err_set(err, -ENOMEM, 0, "paths: out of memory");
-	ret = ki_cfg_build(s->fn, &cfg, err);
+	ret = ki_cfg_new(s->fn, &cfg, err);
 	if (ret)
 		return ret;
 	ki_tree_guess(s->fn, cfg, s->often);

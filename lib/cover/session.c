@@ -164,9 +164,9 @@ static int open_maps(struct ki_cover *c, struct ki_err *err)
 
 	if (ki_cover_is_process(c))
 		return ki_cover_process_begin(c, err);
-	ret = ki_global_map_open(c->t, &c->globals, err);
+	ret = ki_global_map_new(c->t, &c->globals, err);
 	if (!ret && c->o.mode != KI_COVER_HIT)
-		ret = ki_counter_map_open(c->t, &c->counters, err);
+		ret = ki_counter_map_new(c->t, &c->counters, err);
 	if (!ret && ki_plan_new(&c->plan))
 		ret = ki_err_set(err, -ENOMEM, 0, "coverage: out of memory");
 	return ret;
@@ -228,8 +228,8 @@ static int install(struct ki_cover *c, const struct ki_symbol *const *syms, size
 	return ret;
 }
 
-int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
-		     const struct ki_cover_options *o, struct ki_cover **out, struct ki_err *err)
+int ki_cover_new(struct ki_target *t, const struct ki_symbol *const *syms, size_t n,
+		 const struct ki_cover_options *o, struct ki_cover **out, struct ki_err *err)
 {
 	struct ki_cover *c = calloc(1, sizeof(*c));
 	int ret = ki_sized(o->size, sizeof(*o), "coverage", err);
@@ -250,7 +250,7 @@ int ki_cover_install(struct ki_target *t, const struct ki_symbol *const *syms, s
 	if (!ret)
 		ret = install(c, syms, n, err);
 	if (ret)
-		ki_cover_close(c);
+		ki_cover_free(c);
 	else
 		*out = c;
 	return ret;
@@ -350,7 +350,7 @@ int ki_cover_remove(struct ki_cover *c, struct ki_err *err)
 	return remove_all(c, tell_removed, err);
 }
 
-void ki_cover_close(struct ki_cover *c)
+void ki_cover_free(struct ki_cover *c)
 {
 	if (!c)
 		return;
@@ -358,8 +358,8 @@ void ki_cover_close(struct ki_cover *c)
 	ki_process_free(c->process);
 	free(c->program);
 	ki_plan_free(c->plan);
-	ki_counter_map_close(c->counters);
-	ki_global_map_close(c->globals);
+	ki_counter_map_free(c->counters);
+	ki_global_map_free(c->globals);
 	ki_vec_free(&c->functions);
 	ki_vec_free(&c->blocks);
 	ki_vec_free(&c->rules);

@@ -63,8 +63,8 @@ static int take_options(struct ki_dlang *d, const struct ki_dlang_options *o, st
 	return copy_args(d, o) ? ki_d_no_memory(err) : 0;
 }
 
-int ki_dlang_compile(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
-		     struct ki_err *err)
+int ki_dlang_new(const char *text, const struct ki_dlang_options *o, struct ki_dlang **out,
+		 struct ki_err *err)
 {
 	struct ki_dlang *d = calloc(1, sizeof(*d));
 	bool in_text;
@@ -99,7 +99,7 @@ static void free_vars(struct ki_dlang *d)
 {
 	for (size_t i = 0; i < d->vars.n; i++) {
 		free(d->vars.v[i]->name);
-		ki_table_close(d->vars.v[i]->table);
+		ki_table_map_free(d->vars.v[i]->table);
 		free(d->vars.v[i]);
 	}
 	ki_vec_free(&d->vars);
@@ -114,7 +114,7 @@ static void free_aggs(struct ki_dlang *d)
 		for (size_t k = 0; k < a->base.n; k++)
 			free(a->base.v[k].values);
 		ki_vec_free(&a->base);
-		ki_table_close(a->table);
+		ki_table_map_free(a->table);
 		ki_vec_free(&a->cells);
 		ki_d_index_free(&a->by_key);
 		free(a);

@@ -148,7 +148,7 @@ int ki_evolve_find_callers(struct ki_evolve *e, struct ki_err *err)
 {
 	const struct ki_program_options how = {.size = sizeof(how), .no_liveness = true};
 	struct ki_program *p;
-	int ret = ki_program_build(e->t, &how, &p, err);
+	int ret = ki_program_new(e->t, &how, &p, err);
 
 	if (ret)
 		return ret;

@@ -108,7 +108,7 @@ static void free_version(void *own)
 
 	if (v) {
 		ki_special_free(v->special);
-		ki_target_close(v->t);
+		ki_target_free(v->t);
 	}
 	free(v);
 }
@@ -132,7 +132,7 @@ static int make_version(struct version *v, const struct ki_evolve_case *c,
 	free(values);
 	if (!most || (double)most < SHARE * (double)calls)
 		return -ENODATA;
-	ret = ki_special_make(v->t, &wish, &v->special, &why);
+	ret = ki_special_new(v->t, &wish, &v->special, &why);
 	return ret == -ENOMEM ? ki_err_set(err, ret, 0, "%s", why.msg) : ret ? -ENODATA : 0;
 }
 
@@ -160,7 +160,7 @@ int ki_evolve_propose_version(const struct ki_evolve_case *c, struct ki_evolve_i
 			      struct ki_err *err)
 {
 	struct version *v = calloc(1, sizeof(*v));
-	int ret = v ? ki_target_open_live(&v->t, err)
+	int ret = v ? ki_target_new_live(&v->t, err)
 		    : ki_err_set(err, -ENOMEM, 0, "version: out of memory");
 
 	if (!ret)

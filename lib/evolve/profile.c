@@ -11,7 +11,7 @@ int ki_evolve_profile(struct ki_target *t, const struct ki_symbol *const *syms,
 	const struct ki_cover_options edges = {.size = sizeof(edges), .mode = KI_COVER_EDGES};
 	struct ki_cover *cover = NULL;
 	bool all;
-	int ret = ki_cover_install(t, syms, how->n, &edges, &cover, err);
+	int ret = ki_cover_new(t, syms, how->n, &edges, &cover, err);
 
 	if (ret)
 		return ret;
@@ -19,7 +19,7 @@ int ki_evolve_profile(struct ki_target *t, const struct ki_symbol *const *syms,
 	ret = ki_cover_remove(cover, err);
 	if (!ret)
 		ret = ki_cover_read(cover, out, err);
-	ki_cover_close(cover);
+	ki_cover_free(cover);
 	if (!ret && !all)
 		ret = ki_err_set(err, -ECANCELED, 0,
 				 "stopped while profiling; nothing has changed");

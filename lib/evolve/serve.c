@@ -282,7 +282,7 @@ static int profile(struct service *s, const struct ki_symbol **v, size_t n,
 	const struct ki_evolve_search *search = &s->o->search;
 	struct ki_cover *cover;
 	double start = now();
-	int ret = ki_cover_install(s->t, v, n, &how, &cover, err);
+	int ret = ki_cover_new(s->t, v, n, &how, &cover, err);
 
 	if (ret)
 		return ret;
@@ -293,7 +293,7 @@ static int profile(struct service *s, const struct ki_symbol **v, size_t n,
 	s->busy += now() - start;
 	if (!ret)
 		ret = ki_cover_read(cover, out, err);
-	ki_cover_close(cover);
+	ki_cover_free(cover);
 	return ret;
 }
 

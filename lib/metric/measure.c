@@ -50,7 +50,7 @@ void ki_measure_free(struct ki_measure *m)
 	ki_vec_free(&m->counters);
 	ki_reading_free(m->start);
 	ki_costs_free(m);
-	ki_counter_map_close(m->map);
+	ki_counter_map_free(m->map);
 	ki_process_free(m->process);
 	ki_told_free(m);
 	ki_plan_free(m->plan);

@@ -83,7 +83,7 @@ static int find_row(const struct parts *p, struct ki_metric_row *row)
 	return 0;
 }
 
-int ki_metric_make(const char *name, struct ki_metric **out, struct ki_err *err)
+int ki_metric_new(const char *name, struct ki_metric **out, struct ki_err *err)
 {
 	struct named *made = calloc(1, sizeof(*made));
 	struct parts p;

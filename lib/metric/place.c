@@ -83,8 +83,8 @@ int ki_measure_put_in(struct ki_measure *m, struct ki_err *err)
 	int ret;
 
 	if (ki_measure_in_process(m))
-		return ki_process_splice(m->t, m->plan, process->counters, &m->process, err);
-	ret = ki_counter_map_open(m->t, &m->map, err);
+		return ki_process_new(m->t, m->plan, process->counters, &m->process, err);
+	ret = ki_counter_map_new(m->t, &m->map, err);
 	if (!ret && m->told_at.n)
 		ret = ki_told_begin(m, err);
 	return ret ? ret : ki_plan_apply(m->plan, m->t, true, err);

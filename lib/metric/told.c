@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Points of a process that are counted in the kernel. A breakpoint of the driver's stands at each
- * place, and the code in the function that the kernel calls there (ki_process_put_hits):
+ * place, and the code in the function that the kernel calls there (ki_process_new_hits):
  *
  *	if (address == PLACE)		parameter 0; others share the function
  *		if (pid == PROCESS)	what it forks does so, too
@@ -154,7 +154,7 @@ static int begin_in(struct ki_measure *m, struct ki_target *process, struct ki_p
 	for (size_t i = 0; i < m->told_at.n; i++)
 		if (m->told_at.v[i].process == process)
 			hits[n++] = m->told_at.v[i].hit;
-	ret = ki_process_put_hits(process, hits, n, &in.splice, err);
+	ret = ki_process_new_hits(process, hits, n, &in.splice, err);
 	if (ret)
 		return ret;
 	m->hits.v[m->hits.n++] = in;

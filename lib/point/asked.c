@@ -56,5 +56,5 @@ void ki_asked_all_free(struct ki_asked_all *a)
 	for (size_t i = 0; i < a->of.n; i++)
 		ki_asked_free(&a->of.v[i].asked);
 	ki_vec_free(&a->of);
-	ki_opened_close(&a->processes);
+	ki_opened_free(&a->processes);
 }

@@ -21,19 +21,19 @@ int ki_opened_add(struct ki_opened_processes *p, pid_t asked, pid_t pid, struct 
 
 	if (ki_opened_find(p, asked))
 		return 0;
-	ret = ki_target_open_process(pid, &o.t, err);
+	ret = ki_target_new_process(pid, &o.t, err);
 	if (ret)
 		return ret;
 	snprintf(o.prefix, sizeof(o.prefix), "%d/", (int)pid);
 	if (!ki_vec_push(p, o))
 		return 0;
-	ki_target_close(o.t);
+	ki_target_free(o.t);
 	return ki_err_set(err, -ENOMEM, 0, "out of memory");
 }
 
-void ki_opened_close(struct ki_opened_processes *p)
+void ki_opened_free(struct ki_opened_processes *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		ki_target_close(p->v[i].t);
+		ki_target_free(p->v[i].t);
 	ki_vec_free(p);
 }

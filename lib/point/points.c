@@ -314,7 +314,7 @@ static int take_metric(struct ki_wanted *w, const char *name, struct ki_err *err
 			return 0;
 	if (w->n == KI_METRICS_MAX)
 		return ki_err_set(err, -EINVAL, 0, "more than %d metrics", KI_METRICS_MAX);
-	if (!m && !ki_metric_make(name, &w->made[w->n], NULL))
+	if (!m && !ki_metric_new(name, &w->made[w->n], NULL))
 		m = w->made[w->n];
 	if (!m)
 		return no_metric(name, err);

@@ -17,7 +17,7 @@ int ki_splits_add(struct ki_splits *s, char *text, struct ki_err *err)
 
 	if (n && text[n] == ':')
 		part.text = text + n + 1;
-	if (ki_predicate_parse(part.text, &p, &why))
+	if (ki_predicate_new(part.text, &p, &why))
 		return ki_err_set(err, -EINVAL, 0, "--split '%s': %s", part.text, why.msg);
 	ki_predicate_free(p);
 	if (part.text != text)
@@ -52,7 +52,7 @@ static char *text_of(const struct ki_splits *s, const struct ki_split *part, con
 	return NULL;
 }
 
-int ki_splits_make(struct ki_splits *s, const char *all, struct ki_err *err)
+int ki_splits_new(struct ki_splits *s, const char *all, struct ki_err *err)
 {
 	struct ki_err why = {0};
 	int ret = 0;
@@ -65,7 +65,7 @@ int ki_splits_make(struct ki_splits *s, const char *all, struct ki_err *err)
 
 		if (!text)
 			ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
-		else if (ki_predicate_parse(text, &s->v[i].when, &why))
+		else if (ki_predicate_new(text, &s->v[i].when, &why))
 			ret = ki_err_set(err, -EINVAL, 0, "--split '%s': %s", s->v[i].name,
 					 why.msg);
 		free(text);

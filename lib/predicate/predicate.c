@@ -44,12 +44,12 @@ static int parse_new(const char *text, bool value, struct ki_predicate **out, st
 	return ret;
 }
 
-int ki_predicate_parse(const char *text, struct ki_predicate **out, struct ki_err *err)
+int ki_predicate_new(const char *text, struct ki_predicate **out, struct ki_err *err)
 {
 	return parse_new(text, false, out, err);
 }
 
-int ki_predicate_parse_value(const char *text, struct ki_predicate **out, struct ki_err *err)
+int ki_predicate_new_value(const char *text, struct ki_predicate **out, struct ki_err *err)
 {
 	return parse_new(text, true, out, err);
 }

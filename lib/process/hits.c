@@ -196,7 +196,7 @@ static int attempts(struct places *x, struct ki_splice_process **out, struct ki_
 	return 0;
 }
 
-int ki_process_put_hits(struct ki_target *t, struct ki_process_hit *hits, size_t n,
+int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *hits, size_t n,
 			struct ki_splice_process **out, struct ki_err *err)
 {
 	struct places x = {.t = t, .v = calloc(n + 1, sizeof(*x.v)), .n = n};

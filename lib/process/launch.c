@@ -101,7 +101,7 @@ static void watch_end(struct ki_process_launch *l)
 
 /* ---- the program ---- */
 
-int ki_process_await(pid_t pid, struct ki_process_launch **out, struct ki_err *err)
+int ki_process_launch_new(pid_t pid, struct ki_process_launch **out, struct ki_err *err)
 {
 	struct ki_process_launch *l = calloc(1, sizeof(*l));
 	int ret;

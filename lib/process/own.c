@@ -53,7 +53,7 @@ static void remove_empty(void)
 		closedir(d);
 }
 
-int ki_own_make(uint64_t *id)
+int ki_own_new(uint64_t *id)
 {
 	struct stat st;
 	int error = find_mount();
@@ -92,7 +92,7 @@ int ki_own_take(pid_t pid)
 }
 
 /* Those that fork meanwhile are met at the next look. */
-void ki_own_end(void)
+void ki_own_free(void)
 {
 	char path[sizeof(group) + 16];
 	int pid;

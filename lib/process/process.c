@@ -317,8 +317,8 @@ static int put(const struct ki_splice_process *what, struct ki_target *t, struct
 	return ret;
 }
 
-int ki_process_splice(struct ki_target *t, struct ki_plan *p, uint32_t counters,
-		      struct ki_splice_process **out, struct ki_err *err)
+int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
+		   struct ki_splice_process **out, struct ki_err *err)
 {
 	return put(&(struct ki_splice_process){.counters = counters}, t, p, out, err);
 }

@@ -44,7 +44,7 @@ struct ki_splice_process {
 
 extern const struct ki_process_way ki_process_way_of_driver;
 
-/* As ki_process_splice, by the driver or not at all; all windows of the plan are to be told of. */
+/* As ki_process_new, by the driver or not at all; all windows of the plan are to be told of. */
 int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,
 		    struct ki_splice_process **out, struct ki_err *err);
 

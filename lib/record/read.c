@@ -310,7 +310,7 @@ int ki_recording_of(const void *bytes, size_t size, const char *name, struct ki_
 	if (!ret && !r->in_order)
 		ret = ki_sort(r->records.v, r->records.n);
 	if (ret) {
-		ki_recording_close(r);
+		ki_recording_free(r);
 		return explain(ret, name, err);
 	}
 	if (r->symbols.n)
@@ -341,7 +341,7 @@ static int map_file(const char *path, void **bytes, size_t *size)
 	return ret;
 }
 
-int ki_recording_open(const char *path, struct ki_recording **out, struct ki_err *err)
+int ki_recording_new(const char *path, struct ki_recording **out, struct ki_err *err)
 {
 	void *bytes;
 	size_t size;
@@ -358,7 +358,7 @@ int ki_recording_open(const char *path, struct ki_recording **out, struct ki_err
 	return ret;
 }
 
-void ki_recording_close(struct ki_recording *r)
+void ki_recording_free(struct ki_recording *r)
 {
 	union {
 		const char *from;

@@ -4,7 +4,7 @@
 
 #include "kerninst/record.h"
 
-/* ki_recording_open of bytes that begin at a multiple of 8 and live as long as the recording. name:
+/* ki_recording_new of bytes that begin at a multiple of 8 and live as long as the recording. name:
    for errors. */
 int ki_recording_of(const void *bytes, size_t size, const char *name, struct ki_recording **out,
 		    struct ki_err *err);

@@ -83,8 +83,8 @@ static int map(struct ki_ring_map *r, struct ki_err *err)
 	return 0;
 }
 
-int ki_ring_open(struct ki_target *t, const struct ki_ring_options *o, struct ki_ring_map **out,
-		 struct ki_err *err)
+int ki_ring_map_new(struct ki_target *t, const struct ki_ring_options *o, struct ki_ring_map **out,
+		    struct ki_err *err)
 {
 	static const struct ki_ring_options usual = {.size = sizeof(usual)};
 	struct ki_ring_map *r;
@@ -104,13 +104,13 @@ int ki_ring_open(struct ki_target *t, const struct ki_ring_options *o, struct ki
 	if (!ret && ki_ring_begin(r))
 		ret = ki_err_set(err, -ENOMEM, 0, "a ring: out of memory");
 	if (ret)
-		ki_ring_close(r);
+		ki_ring_map_free(r);
 	else
 		*out = r;
 	return ret;
 }
 
-void ki_ring_close(struct ki_ring_map *r)
+void ki_ring_map_free(struct ki_ring_map *r)
 {
 	if (!r)
 		return;

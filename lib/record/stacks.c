@@ -76,8 +76,8 @@ static int map_table(struct ki_stacks_map *m, int fd, struct ki_err *err)
 				  : 0;
 }
 
-int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
-		   struct ki_stacks_map **out, struct ki_err *err)
+int ki_stacks_map_new(struct ki_target *t, const struct ki_stacks_options *o,
+		      struct ki_stacks_map **out, struct ki_err *err)
 {
 	static const struct ki_stacks_options usual = {.size = sizeof(usual)};
 	struct ki_stacks_map *m;
@@ -95,13 +95,13 @@ int ki_stacks_open(struct ki_target *t, const struct ki_stacks_options *o,
 	if (!ret)
 		ret = map_table(m, ki_target_fd(t), err);
 	if (ret)
-		ki_stacks_close(m);
+		ki_stacks_map_free(m);
 	else
 		*out = m;
 	return ret;
 }
 
-void ki_stacks_close(struct ki_stacks_map *m)
+void ki_stacks_map_free(struct ki_stacks_map *m)
 {
 	if (!m)
 		return;

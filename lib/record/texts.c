@@ -44,8 +44,8 @@ static int ask(int fd, struct ki_texts_map *m, uint32_t most, uint32_t scratch, 
 	return 0;
 }
 
-int ki_texts_open(struct ki_target *t, uint32_t most, uint32_t scratch, struct ki_texts_map **out,
-		  struct ki_err *err)
+int ki_texts_map_new(struct ki_target *t, uint32_t most, uint32_t scratch,
+		     struct ki_texts_map **out, struct ki_err *err)
 {
 	struct ki_texts_map *m;
 	void *base;
@@ -66,13 +66,13 @@ int ki_texts_open(struct ki_target *t, uint32_t most, uint32_t scratch, struct k
 					 strerror(errno));
 	}
 	if (ret)
-		ki_texts_close(m);
+		ki_texts_map_free(m);
 	else
 		*out = m;
 	return ret;
 }
 
-void ki_texts_close(struct ki_texts_map *m)
+void ki_texts_map_free(struct ki_texts_map *m)
 {
 	if (!m)
 		return;

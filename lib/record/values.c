@@ -142,7 +142,7 @@ static int add_expr(struct ki_record_values *v, struct ki_record_field *f, const
 	struct ki_record_value value = {.kind = KI_RECORD_EXPR};
 	struct ki_err why = {0};
 
-	if (ki_predicate_parse_value(expr, &value.expr, &why))
+	if (ki_predicate_new_value(expr, &value.expr, &why))
 		return ki_err_set(err, -EINVAL, 0, "'%s': %s", expr, why.msg);
 	if (ki_predicate_inside(value.expr, 0)) {
 		ki_predicate_free(value.expr);
@@ -170,7 +170,7 @@ static int parse_one(struct ki_record_values *v, char *text, struct ki_err *err)
 	return add_expr(v, &f, expr, err);
 }
 
-int ki_record_values_parse(struct ki_record_values *v, const char *text, struct ki_err *err)
+int ki_record_values_new(struct ki_record_values *v, const char *text, struct ki_err *err)
 {
 	char *at;
 	int ret = 0;

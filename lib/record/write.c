@@ -218,8 +218,8 @@ static int report(const struct ki_record_file *f, int code, struct ki_err *err)
 	return ki_err_set(err, code, 0, "%s: %s", f->path ? f->path : "recording", strerror(-code));
 }
 
-int ki_record_create(const char *path, const struct ki_recorded *what, struct ki_record_file **out,
-		     struct ki_err *err)
+int ki_record_new(const char *path, const struct ki_recorded *what, struct ki_record_file **out,
+		  struct ki_err *err)
 {
 	struct ki_record_file *f = calloc(1, sizeof(*f));
 	int ret;
@@ -232,7 +232,7 @@ int ki_record_create(const char *path, const struct ki_recorded *what, struct ki
 	f->path = strdup(path);
 	ret = report(f, start(f, what->origin, what->instruments, what->n), err);
 	if (ret)
-		ki_record_abandon(f);
+		ki_record_free(f);
 	else
 		*out = f;
 	return ret;
@@ -422,7 +422,7 @@ int ki_record_flush(struct ki_record_file *f, uint64_t lost, struct ki_err *err)
 	return report(f, ret, err);
 }
 
-void ki_record_abandon(struct ki_record_file *f)
+void ki_record_free(struct ki_record_file *f)
 {
 	if (!f)
 		return;
@@ -457,6 +457,6 @@ int ki_record_finish(struct ki_record_file *f, uint64_t lost, uint64_t tsc, stru
 		ret = -errno;
 	f->fd = -1;
 	ret = report(f, ret, err);
-	ki_record_abandon(f);
+	ki_record_free(f);
 	return ret;
 }

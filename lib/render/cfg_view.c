@@ -179,12 +179,12 @@ static void count(struct ki_cfg_view *v)
 	}
 }
 
-int ki_cfg_view_make(struct ki_cfg_view *v, const struct ki_function *fn, struct ki_err *err)
+int ki_cfg_view_new(struct ki_cfg_view *v, const struct ki_function *fn, struct ki_err *err)
 {
 	int ret;
 
 	*v = (struct ki_cfg_view){.fn = fn, .mark = KI_NONE};
-	ret = ki_cfg_build(fn, &v->cfg, err);
+	ret = ki_cfg_new(fn, &v->cfg, err);
 	if (ret)
 		return ret;
 	v->place = calloc((size_t)fn->nblocks + 1, sizeof(*v->place));

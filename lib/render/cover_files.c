@@ -100,7 +100,7 @@ static int open_lines(struct job *j, const struct ki_cover_files *o)
 	if (o->no_debug || (!o->lcov && !o->html) ||
 	    (!o->debug.n && !find_debug(j->c, path, sizeof(path))))
 		return 0;
-	ret = ki_cover_lines_open(j->c, &j->lines, j->err);
+	ret = ki_cover_lines_new(j->c, &j->lines, j->err);
 	if (!ret && !o->debug.n)
 		return add_debug(j, path);
 	for (size_t i = 0; i < o->debug.n && !ret; i++)
@@ -179,6 +179,6 @@ int ki_cover_files_write(const struct ki_cover_files *o, const struct ki_coverag
 		ret = to_file(o->pcs, &j, write_pcs);
 	if (!ret && o->html)
 		ret = write_html(&j, o->html, t);
-	ki_cover_lines_close(j.lines);
+	ki_cover_lines_free(j.lines);
 	return ret;
 }

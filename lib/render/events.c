@@ -14,7 +14,7 @@
 static bool each_user(void (*call)(void *arg, const struct ki_session_row *s), void *arg)
 {
 	struct ki_session_row s = {0};
-	int fd = ki_sessions_open(NULL);
+	int fd = ki_sessions_fd(NULL);
 
 	if (fd < 0)
 		return false;

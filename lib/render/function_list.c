@@ -175,7 +175,7 @@ static void widen(const struct ki_symbol *sym, unsigned int *module, unsigned in
 	*function = f > *function ? f : *function;
 }
 
-int ki_function_list_open(struct ki_function_list *l, const struct ki_selection *s)
+int ki_function_list_new(struct ki_function_list *l, const struct ki_selection *s)
 {
 	unsigned int module = 0, function = 0;
 
@@ -201,7 +201,7 @@ int ki_function_list_program(struct ki_function_list *l, const struct ki_program
 	return ret;
 }
 
-void ki_function_list_close(struct ki_function_list *l)
+void ki_function_list_free(struct ki_function_list *l)
 {
 	ki_table_free(l->table);
 	l->table = NULL;

@@ -74,8 +74,8 @@ static int not_a_boundary(const struct ki_function *fn, uint64_t addr, struct ki
 			     fn->symbol->name, addr - fn->start, fn->insns[i].addr - fn->start);
 }
 
-int ki_listing_make(struct ki_listing *v, const struct ki_function *fn, uint64_t from, bool live,
-		    enum ki_syntax syntax, struct ki_err *err)
+int ki_listing_new(struct ki_listing *v, const struct ki_function *fn, uint64_t from, bool live,
+		   enum ki_syntax syntax, struct ki_err *err)
 {
 	const struct ki_insn *first = ki_function_insn_at(fn, from);
 	size_t len = fn->end - fn->start;

@@ -80,7 +80,7 @@ static int new_table(struct ki_measured *r)
 	return ki_table_new(&r->table, all, n);
 }
 
-int ki_measured_open(struct ki_measured *r, const struct ki_points *p, bool json)
+int ki_measured_new(struct ki_measured *r, const struct ki_points *p, bool json)
 {
 	r->split = ki_points_part(p, 0) != NULL;
 	for (size_t i = 0; i < p->cells.n; i++)
@@ -88,7 +88,7 @@ int ki_measured_open(struct ki_measured *r, const struct ki_points *p, bool json
 	return json ? 0 : new_table(r);
 }
 
-void ki_measured_close(struct ki_measured *r)
+void ki_measured_free(struct ki_measured *r)
 {
 	ki_table_free(r->table);
 	r->table = NULL;

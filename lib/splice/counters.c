@@ -21,7 +21,7 @@ struct ki_counter_map {
 	unsigned int cpus;
 };
 
-int ki_counter_map_open(struct ki_target *t, struct ki_counter_map **out, struct ki_err *err)
+int ki_counter_map_new(struct ki_target *t, struct ki_counter_map **out, struct ki_err *err)
 {
 	const struct ki_info *info = ki_target_info(t);
 	struct ki_counter_map *m;
@@ -47,7 +47,7 @@ int ki_counter_map_open(struct ki_target *t, struct ki_counter_map **out, struct
 	return 0;
 }
 
-void ki_counter_map_close(struct ki_counter_map *m)
+void ki_counter_map_free(struct ki_counter_map *m)
 {
 	if (!m)
 		return;

@@ -44,7 +44,7 @@ int ki_global_set(struct ki_target *t, uint32_t n, uint64_t value, struct ki_err
 	return ki_err_set(err, -error, 0, "global variable %u: %s", n, strerror(error));
 }
 
-int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct ki_err *err)
+int ki_global_map_new(struct ki_target *t, struct ki_global_map **out, struct ki_err *err)
 {
 	const struct ki_info *info = ki_target_info(t);
 	struct ki_global_map *m;
@@ -69,7 +69,7 @@ int ki_global_map_open(struct ki_target *t, struct ki_global_map **out, struct k
 	return 0;
 }
 
-void ki_global_map_close(struct ki_global_map *m)
+void ki_global_map_free(struct ki_global_map *m)
 {
 	if (!m)
 		return;

@@ -100,7 +100,7 @@ int ki_plan_replace_callers(struct ki_plan *p, struct ki_target *t, const struct
 	if (r->callee || r->offset)
 		return ki_err_set(err, -EINVAL, r->in->addr,
 				  "%s: callers are those of a function, not of one call", r->text);
-	ret = ki_program_build(t, &how, &program, err);
+	ret = ki_program_new(t, &how, &program, err);
 	if (ret)
 		return ret;
 	if (ki_plan_new(&g.each) || find_calls(&g, program))

@@ -108,8 +108,8 @@ static int begin(struct ki_table_map *m, int fd, struct ki_err *err)
 	return ret;
 }
 
-int ki_table_open(struct ki_target *t, const struct ki_table_options *o, struct ki_table_map **out,
-		  struct ki_err *err)
+int ki_table_map_new(struct ki_target *t, const struct ki_table_options *o,
+		     struct ki_table_map **out, struct ki_err *err)
 {
 	struct ki_table_map *m;
 	int ret = ki_sized(o->size, sizeof(*o), "a table", err);
@@ -133,13 +133,13 @@ int ki_table_open(struct ki_target *t, const struct ki_table_options *o, struct 
 		memcpy(m->merge, o->merge, o->values);
 	ret = begin(m, ki_target_fd(t), err);
 	if (ret)
-		ki_table_close(m);
+		ki_table_map_free(m);
 	else
 		*out = m;
 	return ret;
 }
 
-void ki_table_close(struct ki_table_map *m)
+void ki_table_map_free(struct ki_table_map *m)
 {
 	if (!m)
 		return;

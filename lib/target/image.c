@@ -310,7 +310,7 @@ int ki_image_open(const char *path, const char *system_map, struct ki_target **o
 	free(r.more);
 	ki_symbol_list_free(&r.list);
 	if (ret)
-		ki_target_close(r.t);
+		ki_target_free(r.t);
 	else
 		*out = r.t;
 	return ret;

@@ -371,6 +371,6 @@ int ki_live_open(const struct ki_live_env *env, struct ki_target **out, struct k
 	*out = t;
 	return 0;
 fail:
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }

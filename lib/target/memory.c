@@ -83,7 +83,7 @@ int ki_target_open_memory(const struct ki_memory *m, struct ki_target **out, str
 		ret = ki_err_set(err, -ENOMEM, 0, "out of memory");
 	}
 	if (ret)
-		ki_target_close(t);
+		ki_target_free(t);
 	else
 		*out = t;
 	return ret;

@@ -18,18 +18,18 @@ static const struct ki_live_env system_env = {
 	.ioctl = system_ioctl,
 };
 
-int ki_target_open_live(struct ki_target **out, struct ki_err *err)
+int ki_target_new_live(struct ki_target **out, struct ki_err *err)
 {
 	return ki_live_open(&system_env, out, err);
 }
 
-int ki_target_open_image(const char *path, struct ki_target **out, struct ki_err *err)
+int ki_target_new_image(const char *path, struct ki_target **out, struct ki_err *err)
 {
 	return ki_image_open(path, NULL, out, err);
 }
 
-int ki_target_open_with_map(const char *path, const char *system_map, struct ki_target **out,
-			    struct ki_err *err)
+int ki_target_new_with_map(const char *path, const char *system_map, struct ki_target **out,
+			   struct ki_err *err)
 {
 	struct ki_live_env env = system_env;
 

@@ -76,7 +76,7 @@ struct ki_symbol_list {
 	ki_vec(char) strings;
 };
 
-/* An empty target of a kind; ki_target_close frees it whatever has been filled in. */
+/* An empty target of a kind; ki_target_free frees it whatever has been filled in. */
 int ki_target_new(struct ki_target **out, enum ki_target_kind kind, const struct ki_target_ops *ops,
 		  struct ki_err *err);
 

@@ -328,7 +328,7 @@ static bool is_at_entry(pid_t pid)
 	return pc && pc == entry;
 }
 
-int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err)
+int ki_target_new_process(pid_t pid, struct ki_target **out, struct ki_err *err)
 {
 	struct ki_process *p;
 	struct ki_target *t;
@@ -353,7 +353,7 @@ int ki_target_open_process(pid_t pid, struct ki_target **out, struct ki_err *err
 	if (!ret)
 		p->begun = !is_at_entry(pid);
 	if (ret)
-		ki_target_close(t);
+		ki_target_free(t);
 	else
 		*out = t;
 	return ret;

@@ -172,7 +172,7 @@ int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u3
 	if (!ret)
 		ret = ki_process_note_rseq(t->own, &e, bias);
 	ki_vec_free(&to.others);
-	ki_target_close(image);
+	ki_target_free(image);
 	ki_elf_close(&e);
 	return ret;
 }

@@ -32,7 +32,7 @@ int ki_session_evict(int fd, uint64_t session, uint64_t *count, struct ki_err *e
 	return ret;
 }
 
-int ki_sessions_open(struct ki_err *err)
+int ki_sessions_fd(struct ki_err *err)
 {
 	int fd = open(KI_DEVICE, O_RDONLY | O_CLOEXEC);
 

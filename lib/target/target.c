@@ -39,7 +39,7 @@ void ki_target_clear(struct ki_target *t)
 	t->rows = (struct ki_rows){0};
 }
 
-void ki_target_close(struct ki_target *t)
+void ki_target_free(struct ki_target *t)
 {
 	if (!t)
 		return;

@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bounces VMLINUX SYSTEM_MAP\n");
 		return 2;
 	}
-	if (ki_target_open_with_map(argv[1], argv[2], &t, &err)) {
+	if (ki_target_new_with_map(argv[1], argv[2], &t, &err)) {
 		fprintf(stderr, "bounces: %s\n", err.msg);
 		return 1;
 	}
@@ -136,6 +136,6 @@ int main(int argc, char **argv)
 		return 1;
 	printf("%lu %lu %lu\n", y.bounces, y.differ, y.filler);
 	free(syms);
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }

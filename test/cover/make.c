@@ -130,8 +130,8 @@ static void make(struct maker *m, const char *mode, const char *image, const cha
 		number++;
 	must(number < KI_COVER_MODES && !ki_coverage_new(number, &m->c, NULL), mode);
 	m->edges = number == KI_COVER_EDGES;
-	ret = map ? ki_target_open_with_map(image, map, &t, &m->err)
-		  : ki_target_open_image(image, &t, &m->err);
+	ret = map ? ki_target_new_with_map(image, map, &t, &m->err)
+		  : ki_target_new_image(image, &t, &m->err);
 	if (ret)
 		die(image, &m->err);
 	all = ki_target_symbols(t, &n);
@@ -147,7 +147,7 @@ static void make(struct maker *m, const char *mode, const char *image, const cha
 		    &m->err))
 		die(image, &m->err);
 	free(own);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static struct ki_cover_function *function_at(struct ki_coverage *c, uint64_t addr)

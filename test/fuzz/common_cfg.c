@@ -191,7 +191,7 @@ void check_cfg(const struct ki_function *fn)
 {
 	struct ki_cfg *cfg;
 
-	check(!ki_cfg_build(fn, &cfg, NULL));
+	check(!ki_cfg_new(fn, &cfg, NULL));
 	check_preds(cfg);
 	check_order(cfg);
 	check_loops(cfg);

@@ -249,7 +249,7 @@ static struct ki_program *build(struct ki_target *t, unsigned int threads, bool 
 	struct ki_program *p = NULL;
 	struct ki_err err = {0};
 
-	check(!ki_program_build(t, &o, &p, &err));
+	check(!ki_program_new(t, &o, &p, &err));
 	return p;
 }
 

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = 0;
-	if (ki_dlang_compile(text, &o, &d, &err)) {
+	if (ki_dlang_new(text, &o, &d, &err)) {
 		if (d || err.code >= 0 || !*err.msg || strchr(err.msg, '\n'))
 			abort();
 	} else if (!d || err.code) {

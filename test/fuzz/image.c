@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	ret = ki_target_open_image(path, &t, &err);
+	ret = ki_target_new_image(path, &t, &err);
 	close(fd);
 	if (ret) {
 		check(ret < 0 && err.code == ret && *err.msg);
@@ -98,6 +98,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (text <= MOST_TEXT)
 		check_target(t);
 	check(!ki_target_text_hash(t, hash, NULL));
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }

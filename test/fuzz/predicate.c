@@ -26,7 +26,7 @@ static void is_written_and_read(const struct ki_predicate *p)
 	char *first, *second;
 
 	check(!ki_predicate_format(p, &first, NULL));
-	check(!ki_predicate_parse(first, &again, NULL));
+	check(!ki_predicate_new(first, &again, NULL));
 	check(!ki_predicate_format(again, &second, NULL));
 	check(!strcmp(first, second));
 	ki_predicate_free(again);
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(text != NULL);
 	memcpy(text, data, size);
 	text[size] = 0;
-	ret = ki_predicate_parse(text, &p, &err);
+	ret = ki_predicate_new(text, &p, &err);
 	free(text);
 	check(!ret == !!p && ret == err.code);
 	if (ret) {

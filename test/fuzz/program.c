@@ -167,7 +167,7 @@ static void run(struct made *x)
 
 	check(!ki_target_open_memory(&x->m, &t, NULL));
 	check_target(t);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -86,7 +86,7 @@ static void look(struct ki_recording *r, size_t size)
 	look_at_code(r, size);
 	check(!ki_recording_each(r, see, &s));
 	check(s.n == state->records);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

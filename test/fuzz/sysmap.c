@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(write(image, &file, sizeof(file)) == sizeof(file));
 	}
 	check(map >= 0 && write(map, data, size) == (ssize_t)size);
-	ret = ki_target_open_with_map(path_of(image, a), path_of(map, b), &t, &err);
+	ret = ki_target_new_with_map(path_of(image, a), path_of(map, b), &t, &err);
 	close(map);
 	if (ret) {
 		check(ret < 0 && err.code == ret && *err.msg && !strchr(err.msg, '\n'));
@@ -95,6 +95,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(!ki_target_reserved(t, 0, UINT64_MAX, &row, &n, &err));
 	for (size_t i = 0; i < n; i++)
 		check(row[i].addr >= TEXT && row[i].addr - TEXT + row[i].len <= sizeof(file.text));
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }

@@ -35,7 +35,7 @@ static void build(struct ki_target *t)
 	pthread_t threads[THREADS];
 	struct ki_program *p;
 
-	check(!ki_program_build(t, &o, &p, NULL));
+	check(!ki_program_new(t, &o, &p, NULL));
 	for (int i = 0; i < THREADS; i++)
 		check(!pthread_create(&threads[i], NULL, ask, p));
 	for (int i = 0; i < THREADS; i++)
@@ -47,8 +47,8 @@ int main(int argc, char **argv)
 {
 	struct ki_err err = {0};
 	struct ki_target *t;
-	int ret = argc > 2 ? ki_target_open_with_map(argv[1], argv[2], &t, &err)
-			   : ki_target_open_image(argc > 1 ? argv[1] : "", &t, &err);
+	int ret = argc > 2 ? ki_target_new_with_map(argv[1], argv[2], &t, &err)
+			   : ki_target_new_image(argc > 1 ? argv[1] : "", &t, &err);
 
 	if (ret) {
 		fprintf(stderr, "threads: %s\n", err.msg);
@@ -56,6 +56,6 @@ int main(int argc, char **argv)
 	}
 	build(t);
 	build(t);
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }

@@ -262,7 +262,7 @@ static int open_target(const struct image *im, const char *system_map, struct li
 	snprintf(map_path, sizeof(map_path), "/proc/self/fd/%d", map);
 	if (image >= 0 && map >= 0 && write(image, im->bytes, im->len) == (ssize_t)im->len &&
 	    !move_map(system_map, map)) {
-		rc = ki_target_open_with_map(image_path, map_path, &l->target, &err);
+		rc = ki_target_new_with_map(image_path, map_path, &l->target, &err);
 		if (rc)
 			complain(err.msg);
 	}
@@ -288,7 +288,7 @@ int lift_open(const char *vmlinux, const char *system_map, struct lift *l)
 
 void lift_close(struct lift *l)
 {
-	ki_target_close(l->target);
+	ki_target_free(l->target);
 	l->target = NULL;
 }
 

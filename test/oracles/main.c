@@ -123,12 +123,12 @@ static int look_into(struct oracles *o, const char *path, const char *map)
 	if (!ret)
 		ret = listing_read(&o->listing, &o->image);
 	if (!ret)
-		ret = map ? ki_target_open_with_map(path, map, &o->t, &err)
-			  : ki_target_open_image(path, &o->t, &err);
+		ret = map ? ki_target_new_with_map(path, map, &o->t, &err)
+			  : ki_target_new_image(path, &o->t, &err);
 	if (!ret)
 		ret = find_thunks(o);
 	if (!ret)
-		ret = ki_program_build(o->t, NULL, &o->p, &err);
+		ret = ki_program_new(o->t, NULL, &o->p, &err);
 	if (!ret) {
 		o->functions = ki_program_functions(o->p, &o->nfunctions);
 		for (o->check = 0; o->check < CHECKS; o->check++)
@@ -137,7 +137,7 @@ static int look_into(struct oracles *o, const char *path, const char *map)
 		printf("# %s: %s\n", path, err.msg[0] ? err.msg : strerror(-ret));
 	}
 	ki_program_free(o->p);
-	ki_target_close(o->t);
+	ki_target_free(o->t);
 	image_close(&o->image);
 	o->p = NULL;
 	o->t = NULL;
@@ -191,7 +191,7 @@ static int print_tables(const char *path)
 	struct ki_target *t;
 	uint32_t n;
 
-	if (ki_target_open_image(path, &t, &err) || ki_program_build(t, NULL, &p, &err)) {
+	if (ki_target_new_image(path, &t, &err) || ki_program_new(t, NULL, &p, &err)) {
 		fprintf(stderr, "oracles: %s\n", err.msg);
 		return 1;
 	}
@@ -208,7 +208,7 @@ static int print_tables(const char *path)
 			printf("tail %s %llx\n", f[c.caller].symbol->name,
 			       (unsigned long long)c.from);
 	ki_program_free(p);
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }
 

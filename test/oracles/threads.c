@@ -92,7 +92,7 @@ void check_threads(struct oracles *o)
 		struct ki_program *p;
 
 		looked(o, 1);
-		if (ki_program_build(o->t, &options, &p, NULL)) {
+		if (ki_program_new(o->t, &options, &p, NULL)) {
 			differ(o, CAUSE_THREADS, 0, "%u threads: it fails", counts[i]);
 			continue;
 		}

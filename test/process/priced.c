@@ -146,11 +146,11 @@ int main(int argc, char **argv)
 		close(to[1]);
 		serve(to[0]);
 	}
-	if (argc > 2 && ki_predicate_parse(argv[2], &when, &err))
+	if (argc > 2 && ki_predicate_new(argv[2], &when, &err))
 		fail(argv[2], &err);
 	without = steps_of_calls(pid, to[1], NULL, &spent);
 	spent = 0;
-	if (ki_target_open_process(pid, &t, &err) ||
+	if (ki_target_new_process(pid, &t, &err) ||
 	    ki_function_analyze(t, ki_target_symbol_named(t, NULL, "hit", NULL), &fn, &err) ||
 	    ki_spans_find(fn, &spans, &err))
 		fail("hit", &err);
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 	ki_predicate_free(when);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 	kill(pid, SIGKILL);
 	printf("said %.0f\nstepped %lu\n", spent, with - without);
 	return 0;

@@ -63,7 +63,7 @@ static pid_t begin(const struct reach *r, struct ki_process_launch **launch)
 			execvp(r->command[0], r->command);
 		_exit(127);
 	}
-	if (ki_process_await(pid, launch, &err) || write(go[1], "", 1) != 1 ||
+	if (ki_process_launch_new(pid, launch, &err) || write(go[1], "", 1) != 1 ||
 	    ki_process_reach_entry(*launch, &err)) {
 		fail(r->command[0], &err);
 		kill(pid, SIGKILL);
@@ -196,14 +196,14 @@ static int layout(struct reach *r, bool first, unsigned long *room)
 	double start = now();
 	int ret = !pid;
 
-	if (!ret && first && ki_target_open_process(pid, &t, &err))
+	if (!ret && first && ki_target_new_process(pid, &t, &err))
 		ret = fail("open", &err);
 	r->seconds += first ? now() - start : 0;
 	if (!ret && first)
 		ret = analyze(r, t);
 	if (!ret)
 		*room += has_room(r, pid);
-	ki_target_close(t);
+	ki_target_free(t);
 	if (pid)
 		end(pid, launch);
 	return ret;

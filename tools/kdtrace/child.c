@@ -60,7 +60,7 @@ static void go(struct child *c)
 
 int child_reach_entry(struct child *c, struct ki_err *err)
 {
-	int ret = ki_process_await(c->pid, &c->launch, err);
+	int ret = ki_process_launch_new(c->pid, &c->launch, err);
 
 	if (ret)
 		return ret;

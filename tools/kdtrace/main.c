@@ -394,7 +394,7 @@ static int check_matches(struct session *s)
 {
 	struct ki_err err = {0};
 
-	if (ki_dlang_wants_process(s->d) || ki_target_open_live(&s->t, &err) ||
+	if (ki_dlang_wants_process(s->d) || ki_target_new_live(&s->t, &err) ||
 	    !ki_dlang_match(s->d, s->t, &err))
 		return EXIT_DONE;
 	return fail_compile(s, &err);
@@ -406,8 +406,8 @@ static int run(struct session *s)
 	int ret;
 
 	if (s->o.makes)
-		return ki_dlang_compile(s->o.text, &s->o.d, &s->d, &err) ? fail_compile(s, &err)
-									 : make_files(&s->o, s->d);
+		return ki_dlang_new(s->o.text, &s->o.d, &s->d, &err) ? fail_compile(s, &err)
+								     : make_files(&s->o, s->d);
 	if (s->o.command) {
 		ret = child_prepare(&s->child, s->o.command);
 		if (ret) {
@@ -417,7 +417,7 @@ static int run(struct session *s)
 		s->o.pid = s->child.pid;
 	}
 	s->o.d.target = s->o.pid;
-	if (ki_dlang_compile(s->o.text, &s->o.d, &s->d, &err))
+	if (ki_dlang_new(s->o.text, &s->o.d, &s->d, &err))
 		return fail_compile(s, &err);
 	if (s->o.compile_only && !s->o.listing)
 		return check_matches(s);
@@ -429,7 +429,7 @@ static int run(struct session *s)
 		say("-c: %s", err.msg);
 		return EXIT_FAILED;
 	}
-	if (ki_target_open_live(&s->t, &err) || ki_dlang_match(s->d, s->t, &err))
+	if (ki_target_new_live(&s->t, &err) || ki_dlang_match(s->d, s->t, &err))
 		return fail_compile(s, &err);
 	if (s->o.list)
 		return list(s);
@@ -457,7 +457,7 @@ int main(int argc, char **argv)
 		status = open_output(&s) ? run(&s) : EXIT_FAILED;
 		child_abandon(&s.child);
 		ki_dlang_free(s.d);
-		ki_target_close(s.t);
+		ki_target_free(s.t);
 		errno = 0;
 		if (s.out && (fflush(s.out) || ferror(s.out))) {
 			say("writing the output failed%s%s", errno ? ": " : "",

@@ -138,10 +138,10 @@ static void refuse(const struct running *r, const struct ki_err *err)
 static int prepare(struct running *r, struct ki_err *err)
 {
 	const struct ki_dlang_options o = {.size = sizeof(o), .where = &r->where, .harmless = true};
-	int ret = ki_dlang_compile(r->p->text, &o, &r->d, err);
+	int ret = ki_dlang_new(r->p->text, &o, &r->d, err);
 
 	if (!ret)
-		ret = ki_target_open_live(&r->t, err);
+		ret = ki_target_new_live(&r->t, err);
 	return ret ? ret : ki_dlang_match(r->d, r->t, err);
 }
 
@@ -248,7 +248,7 @@ void *d_work(void *program)
 	else
 		run(&r);
 	ki_dlang_free(r.d);
-	ki_target_close(r.t);
+	ki_target_free(r.t);
 	pthread_mutex_lock(&p->lock);
 	p->finished = true;
 	submit(p);

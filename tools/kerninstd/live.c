@@ -134,7 +134,7 @@ static void close_live(struct source *s)
 
 	live_known_end(l);
 	text_free(&l->modules);
-	ki_target_close(l->look);
+	ki_target_free(l->look);
 	free(l);
 }
 
@@ -147,7 +147,7 @@ int live_open(struct engine *e, const live_exports *exports, struct source **out
 
 	if (!l)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
-	ret = ki_target_open_live(&l->look, err);
+	ret = ki_target_new_live(&l->look, err);
 	if (ret) {
 		free(l);
 		return ret;

@@ -127,7 +127,7 @@ static struct session *get_session(struct owner *o, struct ki_err *err)
 	if (s && s->curves < SESSION_CURVES)
 		return ki_target_refresh(s->t, &changed, err) ? NULL : s;
 	s = calloc(1, sizeof(*s));
-	if (!s || ki_target_open_live(&s->t, err)) {
+	if (!s || ki_target_new_live(&s->t, err)) {
 		free(s);
 		ki_err_set(err, -ENOMEM, 0, "out of memory");
 		return NULL;

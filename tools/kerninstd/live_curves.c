@@ -137,7 +137,7 @@ static void sweep(struct owner *o, bool all)
 			continue;
 		}
 		*at = s->next;
-		ki_target_close(s->t);
+		ki_target_free(s->t);
 		free(s);
 	}
 }

@@ -204,7 +204,7 @@ static int show(struct live *l, const struct ki_symbol *sym, const char *name, s
 	f.fn = fn;
 	ret = ki_spans_find(fn, &f.spans, err);
 	if (!ret)
-		ret = ki_listing_make(&f.now, fn, fn->start, true, KI_SYNTAX_INTEL, err);
+		ret = ki_listing_new(&f.now, fn, fn->start, true, KI_SYNTAX_INTEL, err);
 	if (!ret) {
 		find_used(&f);
 		put_function(&f, name, r);

@@ -26,7 +26,7 @@ static void *find_out(void *arg)
 
 	/* This thread's, and that of those that it begins. */
 	setpriority(PRIO_PROCESS, 0, 10);
-	if (!ki_target_open_live(&k->t, NULL) && ki_program_build(k->t, NULL, &k->program, NULL))
+	if (!ki_target_new_live(&k->t, NULL) && ki_program_new(k->t, NULL, &k->program, NULL))
 		k->program = NULL;
 	return NULL;
 }
@@ -34,7 +34,7 @@ static void *find_out(void *arg)
 static void known_free(struct known *k)
 {
 	ki_program_free(k->program);
-	ki_target_close(k->t);
+	ki_target_free(k->t);
 	free(k);
 }
 

@@ -49,7 +49,7 @@ static void read_condition(struct wish *w, json_t *o)
 	w->condition = json_string_value(json_object_get(o, "predicate"));
 	if (!w->condition || !*w->condition)
 		return;
-	if (!ki_predicate_parse(w->condition, &w->when, &err))
+	if (!ki_predicate_new(w->condition, &w->when, &err))
 		return;
 	wish_refuse(w, err.reason ? reply_tag(&err) : "BAD_PREDICATE", "%s", err.msg);
 }

@@ -147,7 +147,7 @@ static void free_walk(struct ki_walk *w)
 	free(w->last);
 }
 
-int ki_cfg_build(const struct ki_function *fn, struct ki_cfg **out, struct ki_err *err)
+int ki_cfg_new(const struct ki_function *fn, struct ki_cfg **out, struct ki_err *err)
 {
 	struct ki_graph *g = calloc(1, sizeof(*g));
 	struct ki_walk w = {0};

@@ -110,8 +110,8 @@ static int build(struct ki_program *p, const struct ki_program_options *o, struc
 	return ret;
 }
 
-int ki_program_build(struct ki_target *t, const struct ki_program_options *o,
-		     struct ki_program **out, struct ki_err *err)
+int ki_program_new(struct ki_target *t, const struct ki_program_options *o, struct ki_program **out,
+		   struct ki_err *err)
 {
 	struct ki_program *p = calloc(1, sizeof(*p));
 	int ret;

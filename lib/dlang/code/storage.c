@@ -36,7 +36,7 @@ static int open_array(struct ki_dlang *d, struct ki_d_var *v, struct ki_err *err
 		return ki_err_set(err, -E2BIG, 0,
 				  "D: the keys of %s take %u words, and there is room for %d",
 				  v->name, o.keys, KI_TABLE_KEYS);
-	return ki_table_open(d->run->t, &o, &v->table, err);
+	return ki_table_map_new(d->run->t, &o, &v->table, err);
 }
 
 /* Words of variables that a variable takes; 0: it has a table. */
@@ -159,7 +159,7 @@ static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
 			return ret;
 		o.rows = ROWS_RENEWED;
 	}
-	return ki_table_open(d->run->t, &o, &a->table, err);
+	return ki_table_map_new(d->run->t, &o, &a->table, err);
 }
 
 static bool is_key(const void *cells, uint32_t i, const void *key)
@@ -216,7 +216,7 @@ static int open_kept(struct ki_dlang *d, struct ki_err *err)
 	for (size_t i = 0; i < d->probes.n; i++)
 		if (d->probes.v[i].hook && d->probes.v[i].hook->there &&
 		    ki_d_hook_keeps(d->probes.v[i].hook))
-			return ki_table_open(d->run->t, &o, &d->run->kept, err);
+			return ki_table_map_new(d->run->t, &o, &d->run->kept, err);
 	return 0;
 }
 
@@ -257,12 +257,12 @@ int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 	for (size_t i = 0; !ret && i < d->aggs.n; i++)
 		ret = open_agg(d, d->aggs.v[i], err);
 	if (!ret)
-		ret = ki_ring_open(d->run->t, &ring, &d->run->ring, err);
+		ret = ki_ring_map_new(d->run->t, &ring, &d->run->ring, err);
 	if (!ret)
 		ret = open_kept(d, err);
 	if (!ret && d->stacks_used)
-		ret = ki_stacks_open(d->run->t, NULL, &d->run->stacks, err);
+		ret = ki_stacks_map_new(d->run->t, NULL, &d->run->stacks, err);
 	if (!ret && d->texts_used)
-		ret = ki_texts_open(d->run->t, size, scratch_bytes(d), &d->run->strings, err);
-	return ret ? ret : ki_counter_map_open(d->run->t, &d->run->counters, err);
+		ret = ki_texts_map_new(d->run->t, size, scratch_bytes(d), &d->run->strings, err);
+	return ret ? ret : ki_counter_map_new(d->run->t, &d->run->counters, err);
 }

@@ -27,7 +27,7 @@ void ki_d_processes_free(struct ki_dlang *d)
 {
 	ki_d_users_end(d);
 	for (size_t i = 0; i < d->processes.n; i++)
-		ki_target_close(d->processes.v[i].t);
+		ki_target_free(d->processes.v[i].t);
 	ki_vec_free(&d->processes);
 }
 
@@ -41,10 +41,10 @@ static int open_process(struct ki_d_finding *f, struct ki_err *why)
 			f->t = d->processes.v[i].t;
 	if (f->t)
 		return 0;
-	if (ki_target_open_process(f->pid, &p.t, why))
+	if (ki_target_new_process(f->pid, &p.t, why))
 		return -EINVAL;
 	if (ki_vec_push(&d->processes, p)) {
-		ki_target_close(p.t);
+		ki_target_free(p.t);
 		return ki_d_no_memory(f->m->err);
 	}
 	f->t = p.t;

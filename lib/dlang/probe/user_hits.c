@@ -58,7 +58,7 @@ static int put_in(struct ki_dlang *d, struct ki_d_process *p)
 	int ret = gather(d, p->pid, &g);
 
 	if (!ret && g.hits.n && !d->o.built_only)
-		ret = ki_process_put_hits(p->t, g.hits.v, g.hits.n, &p->splice, &why);
+		ret = ki_process_new_hits(p->t, g.hits.v, g.hits.n, &p->splice, &why);
 	if (ret && ret != -ENOMEM) {
 		refuse_all(&g, why.reason ? why.reason : KI_R_NOT_IN_PROCESS);
 		ret = 0;

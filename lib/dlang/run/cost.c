@@ -67,8 +67,8 @@ void ki_d_cost_free(struct ki_d_cost *c)
 {
 	if (!c)
 		return;
-	ki_budget_end(&c->budget);
-	ki_cost_close(&c->costs);
+	ki_budget_free(&c->budget);
+	ki_cost_free(&c->costs);
 	ki_vec_free(&c->places);
 	free(c->parts);
 	free(c);
@@ -204,11 +204,11 @@ int ki_d_cost_begin(struct ki_dlang *d, struct ki_err *err)
 	if (ret)
 		return ki_d_no_memory(err);
 	note_prices(d);
-	ret = ki_cost_open_of(&c->costs, &program, d, err);
+	ret = ki_cost_new_of(&c->costs, &program, d, err);
 	if (ret)
 		return ret;
 	ki_cost_begin(&c->costs, now());
-	ret = ki_budget_begin(&c->budget, &c->costs, d->o.budget, err);
+	ret = ki_budget_new(&c->budget, &c->costs, d->o.budget, err);
 	c->begun = !ret;
 	return ret;
 }

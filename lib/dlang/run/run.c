@@ -38,11 +38,11 @@ void ki_d_run_free(struct ki_d_run *r)
 		fclose(r->reopened);
 	ki_plan_free(r->probes);
 	ki_plan_free(r->triggers);
-	ki_counter_map_close(r->counters);
-	ki_stacks_close(r->stacks);
-	ki_texts_close(r->strings);
-	ki_ring_close(r->ring);
-	ki_table_close(r->kept);
+	ki_counter_map_free(r->counters);
+	ki_stacks_map_free(r->stacks);
+	ki_texts_map_free(r->strings);
+	ki_ring_map_free(r->ring);
+	ki_table_map_free(r->kept);
 	ki_d_hold_free(&r->hold);
 	for (size_t i = 0; i < r->events.n; i++)
 		free(r->events.v[i].name);

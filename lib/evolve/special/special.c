@@ -51,8 +51,8 @@ static int make(struct ki_special *s, struct ki_err *err)
 	return ret ? ret : ki_special_sites_rows(s, err);
 }
 
-int ki_special_make(struct ki_target *t, const struct ki_special_wish *wish,
-		    struct ki_special **out, struct ki_err *err)
+int ki_special_new(struct ki_target *t, const struct ki_special_wish *wish, struct ki_special **out,
+		   struct ki_err *err)
 {
 	struct ki_special *s = calloc(1, sizeof(*s));
 	int ret = -ENOMEM;

@@ -69,7 +69,7 @@ static int start(struct ki_target *t, const struct ki_special_watch *w, struct c
 	if (!ret)
 		ret = ki_spans_find(c->fn, &c->spans, err);
 	if (!ret)
-		ret = ki_table_open(t, &o, &c->table, err);
+		ret = ki_table_map_new(t, &o, &c->table, err);
 	if (!ret)
 		ret = plan(c, w, err);
 	return ret ? ret : ki_plan_apply(c->plan, t, false, err);
@@ -116,7 +116,7 @@ int ki_special_values(struct ki_target *t, const struct ki_special_watch *w,
 			  : ki_err_set(err, -ECANCELED, w->sym->addr,
 				       "stopped; nothing has changed");
 	ki_plan_free(c.plan);
-	ki_table_close(c.table);
+	ki_table_map_free(c.table);
 	free(c.place);
 	ki_spans_free(&c.spans);
 	ki_function_free(c.fn);

@@ -16,14 +16,14 @@ int recorder_budget_open(struct ki_recorder_budget *b, struct ki_recorder *r)
 	b->r = r;
 	for (size_t i = 0; b->share > 0 && i < r->ngroups && !ret; i++)
 		ret = i ? ki_cost_add(&b->cost, &groups[i].points, &r->err)
-			: ki_cost_open(&b->cost, &groups[i].points, &r->err);
+			: ki_cost_new(&b->cost, &groups[i].points, &r->err);
 	return ret;
 }
 
 void recorder_budget_close(struct ki_recorder_budget *b)
 {
-	ki_budget_end(&b->budget);
-	ki_cost_close(&b->cost);
+	ki_budget_free(&b->budget);
+	ki_cost_free(&b->cost);
 	ki_vec_free(&b->events);
 }
 
@@ -33,7 +33,7 @@ int recorder_budget_begin(struct ki_recorder_budget *b, struct ki_record_file *f
 		return 0;
 	b->file = file;
 	ki_cost_begin(&b->cost, now);
-	return ki_budget_begin(&b->budget, &b->cost, b->share, &b->r->err);
+	return ki_budget_new(&b->budget, &b->cost, b->share, &b->r->err);
 }
 
 double recorder_budget_next(const struct ki_recorder_budget *b)

@@ -25,7 +25,7 @@ int recorder_file_failed(struct ki_recorder *r, int ret)
 
 static int create(struct ki_recorder *r, const char *path, struct ki_err *err)
 {
-	int ret = ki_record_create(
+	int ret = ki_record_new(
 		path, &(struct ki_recorded){&r->origin, r->t, r->instruments.v, r->instruments.n},
 		&r->file, err);
 
@@ -189,7 +189,7 @@ static int write_snapshot(struct ki_recorder *r, const char *path, struct ki_err
 		ret = ki_record_finish(r->file, ki_recorder_lost(r), __rdtsc(), err);
 		r->file = NULL;
 	}
-	ki_record_abandon(r->file);
+	ki_record_free(r->file);
 	return ret;
 }
 

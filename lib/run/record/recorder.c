@@ -134,7 +134,7 @@ int ki_recorder_finish(struct ki_recorder *r)
 	if (!ret)
 		ret = ki_record_finish(r->file, ki_recorder_lost(r), __rdtsc(), &r->err);
 	if (ret)
-		ki_record_abandon(r->file);
+		ki_record_free(r->file);
 	r->file = NULL;
 	return ret;
 }
@@ -179,7 +179,8 @@ static int open_ring(struct ki_recorder *r)
 					     .bytes = r->o->buffer,
 					     .newest = r->o->mode == KI_RECORDER_NEWEST};
 
-	return r->o->mode == KI_RECORDER_TOTALS ? 0 : ki_ring_open(r->t, &ring, &r->ring, &r->err);
+	return r->o->mode == KI_RECORDER_TOTALS ? 0
+						: ki_ring_map_new(r->t, &ring, &r->ring, &r->err);
 }
 
 static int open_stacks(struct ki_recorder *r)
@@ -188,7 +189,7 @@ static int open_stacks(struct ki_recorder *r)
 
 	for (size_t i = 0; i < r->o->asks.n; i++)
 		wanted |= r->o->asks.v[i].values.stacks;
-	return wanted && r->ring ? ki_stacks_open(r->t, NULL, &r->stacks, &r->err) : 0;
+	return wanted && r->ring ? ki_stacks_map_new(r->t, NULL, &r->stacks, &r->err) : 0;
 }
 
 int ki_recorder_resolve(struct ki_recorder *r, bool all_refused)
@@ -220,7 +221,7 @@ int ki_recorder_prepare(struct ki_recorder *r)
 	return ret ? ret : recorder_code_find(&r->code, r->t, r->groups, r->ngroups, &r->err);
 }
 
-int ki_recorder_create(struct ki_recorder *r, const char *command)
+int ki_recorder_begin_file(struct ki_recorder *r, const char *command)
 {
 	ki_record_origin_here(r->t, &r->origin);
 	r->start = ki_now();
@@ -232,12 +233,12 @@ int ki_recorder_create(struct ki_recorder *r, const char *command)
 
 void ki_recorder_free(struct ki_recorder *r)
 {
-	ki_record_abandon(r->file);
+	ki_record_free(r->file);
 	recorder_budget_close(&r->budget);
 	recorder_code_free(&r->code);
 	recorder_groups_free(r->groups, r->ngroups);
 	free(r->misfits);
 	recorder_instruments_free(&r->instruments);
-	ki_ring_close(r->ring);
-	ki_stacks_close(r->stacks);
+	ki_ring_map_free(r->ring);
+	ki_stacks_map_free(r->stacks);
 }

@@ -45,7 +45,7 @@ static enum ki_shape shown(const struct ki_stat *s)
 	return KI_SHAPE_EDGES;
 }
 
-int ki_stat_open(struct ki_stat *s, struct ki_err *err)
+int ki_stat_new(struct ki_stat *s, struct ki_err *err)
 {
 	s->report = (struct ki_measured){.out = s->out,
 					 .separator = s->separator,
@@ -55,7 +55,7 @@ int ki_stat_open(struct ki_stat *s, struct ki_err *err)
 					 .bold = s->bold,
 					 .cost = s->cost.parts ? &s->cost : NULL,
 					 .budget = s->budget};
-	if (ki_measured_open(&s->report, &s->points, s->json))
+	if (ki_measured_new(&s->report, &s->points, s->json))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	return 0;
 }
@@ -136,7 +136,7 @@ int ki_stat_begin(struct ki_stat *s, struct ki_err *err)
 	if (!s->costed)
 		return 0;
 	ki_cost_begin(&s->cost, s->start);
-	return ki_budget_begin(&s->keeping, &s->cost, s->budget, err);
+	return ki_budget_new(&s->keeping, &s->cost, s->budget, err);
 }
 
 static int write_keys(struct ki_stat *s, double now, struct ki_err *err)
@@ -277,9 +277,9 @@ int ki_stat_result(struct ki_stat *s, double end, struct ki_err *err)
 
 void ki_stat_free(struct ki_stat *s)
 {
-	ki_measured_close(&s->report);
-	ki_budget_end(&s->keeping);
-	ki_cost_close(&s->cost);
+	ki_measured_free(&s->report);
+	ki_budget_free(&s->keeping);
+	ki_cost_free(&s->cost);
 	ki_points_free(&s->points);
 	ki_reading_free(s->seen);
 	ki_reading_free(s->now);

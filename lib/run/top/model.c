@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ki_top_model_open(struct ki_top_model *m, size_t nrows)
+int ki_top_model_new(struct ki_top_model *m, size_t nrows)
 {
 	m->rows = calloc(nrows + 1, sizeof(*m->rows));
 	m->order = calloc(nrows + 1, sizeof(*m->order));
@@ -17,7 +17,7 @@ int ki_top_model_open(struct ki_top_model *m, size_t nrows)
 	return 0;
 }
 
-void ki_top_model_close(struct ki_top_model *m)
+void ki_top_model_free(struct ki_top_model *m)
 {
 	free(m->rows);
 	free(m->order);

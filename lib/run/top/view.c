@@ -11,8 +11,8 @@
 #include "util/clock.h"
 #include "util/listen.h"
 
-int ki_top_view_open(struct ki_top_view *v, const struct ki_top_how *how, const char *what,
-		     bool idle)
+int ki_top_view_new(struct ki_top_view *v, const struct ki_top_how *how, const char *what,
+		    bool idle)
 {
 	v->how = how;
 	v->what = strdup(what);
@@ -31,15 +31,15 @@ static void close_gauge(struct ki_top_gauge *g)
 		ki_reading_free(g->seen);
 	if (g->begin != g->now && g->begin != g->seen)
 		ki_reading_free(g->begin);
-	ki_target_close(g->t);
+	ki_target_free(g->t);
 	*g = (struct ki_top_gauge){0};
 }
 
-void ki_top_view_close(struct ki_top_view *v)
+void ki_top_view_free(struct ki_top_view *v)
 {
 	for (unsigned int i = 0; i < KI_TOP_COLUMNS; i++)
 		close_gauge(&v->gauges[i]);
-	ki_top_model_close(&v->model);
+	ki_top_model_free(&v->model);
 	ki_asked_free(&v->asked);
 	free(v->what);
 	*v = (struct ki_top_view){0};
@@ -116,7 +116,7 @@ static int name_rows(struct ki_top_view *v)
 {
 	const struct ki_points *p = &v->gauges[0].points;
 
-	if (ki_top_model_open(&v->model, p->v.n))
+	if (ki_top_model_new(&v->model, p->v.n))
 		return -ENOMEM;
 	for (size_t i = 0; i < p->v.n; i++)
 		v->model.rows[i].name = p->v.v[i].name;
@@ -258,7 +258,7 @@ int ki_top_view_blocks(struct ki_top_view *v, const struct ki_top_how *how,
 	int ret;
 
 	snprintf(text, sizeof(text), "blocks of %s", p->name);
-	ret = ki_top_view_open(v, how, text, true);
+	ret = ki_top_view_new(v, how, text, true);
 	if (ret)
 		return ki_err_set(err, ret, 0, "out of memory");
 	snprintf(text, sizeof(text), "%s:%s@0x%llx:blocks", ki_symbol_module(p->sym), p->sym->name,

@@ -172,12 +172,12 @@ void corpus_make(void)
 	templates = calloc(TEMPLATES_MAX, sizeof(*templates));
 	if (!templates)
 		die("out of memory", NULL);
-	if (ki_target_open_live(&t, &err) || ki_counters_take(t, 1, &counter, &err))
+	if (ki_target_new_live(&t, &err) || ki_counters_take(t, 1, &counter, &err))
 		die("opening the kernel", &err);
 	for (i = 0; i < nfunctions; i++)
 		take_function(t, function_names[i], counter,
 			      (TEMPLATES_MAX - ntemplates) / (nfunctions - i), i == 0);
-	ki_target_close(t);
+	ki_target_free(t);
 	if (!never_end || !getppid_entry || ntemplates < FUNCTION_MAX || nquick < 2)
 		die("too few windows to begin with", NULL);
 	entry = getppid_entry->window.addr;

@@ -16,7 +16,7 @@ static double measure_with(unsigned int events, uint32_t flags)
 	uint32_t number, reason, first;
 	double cost;
 
-	if (ki_target_open_live(&t, &err) || ki_words_take(t, 1, &first, &err))
+	if (ki_target_new_live(&t, &err) || ki_words_take(t, 1, &first, &err))
 		die("words", err.msg);
 	while (events--)
 		if (ask(ki_target_fd(t), PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, flags,
@@ -24,7 +24,7 @@ static double measure_with(unsigned int events, uint32_t flags)
 			die("event", ki_reason_tag(reason));
 	ticks_switch();
 	cost = ticks_switch();
-	ki_target_close(t);
+	ki_target_free(t);
 	usleep(1000000);
 	return cost;
 }

@@ -24,7 +24,7 @@ void places_open(struct places *p)
 	p->fn = calloc(FUNCTIONS, sizeof(*p->fn));
 	if (!p->v || !p->fn)
 		die("places", "no memory");
-	if (!t && ki_target_open_live(&t, &err))
+	if (!t && ki_target_new_live(&t, &err))
 		die("open", err.msg);
 	p->t = t;
 }

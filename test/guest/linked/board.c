@@ -165,13 +165,13 @@ static void print_counts(struct ki_target *t)
 	struct ki_err err = {0};
 	uint32_t i;
 
-	if (ki_counter_map_open(t, &map, &err))
+	if (ki_counter_map_new(t, &map, &err))
 		die("map", &err);
 	printf("count");
 	for (i = 0; i < nspecs; i++)
 		printf(" %llu", (unsigned long long)ki_counter_read(map, counter + i));
 	printf("\n");
-	ki_counter_map_close(map);
+	ki_counter_map_free(map);
 }
 
 static void print_info(void)
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3 || argc - 2 > SPECS || sscanf(argv[1], "%63[^:]:%127s", module, name) != 2)
 		return 2;
-	if (ki_target_open_live(&t, &err))
+	if (ki_target_new_live(&t, &err))
 		die("open", &err);
 	sym = ki_target_symbol_named(t, strcmp(module, "kernel") ? module : "", name, NULL);
 	if (!sym || ki_function_analyze(t, sym, &fn, &err))
@@ -259,6 +259,6 @@ int main(int argc, char **argv)
 		if (!obey(t, word))
 			return 2;
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }

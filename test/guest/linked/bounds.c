@@ -89,7 +89,7 @@ static struct ki_cover *install(struct ki_target *t, const char *glob,
 				 &(struct ki_functions_job){
 					 .syms = some, .n = k, .take = note_loops, .arg = NULL},
 				 &err) ||
-	    ki_cover_install(t, some, k, o, &c, &err))
+	    ki_cover_new(t, some, k, o, &c, &err))
 		die("install", &err);
 	free(some);
 	return c;
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 		o.stay |= opt == 's';
 		glob = opt == 'g' ? optarg : glob;
 	}
-	if (ki_target_open_live(&t, &err))
+	if (ki_target_new_live(&t, &err))
 		die("open", &err);
 	c = install(t, glob, &o);
 	ret |= ki_cover_read(c, &r[BEFORE], &err);
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 		print(r, &r[BEFORE]->functions[i]);
 	for (int i = 0; i < READINGS; i++)
 		ki_coverage_free(r[i]);
-	ki_cover_close(c);
-	ki_target_close(t);
+	ki_cover_free(c);
+	ki_target_free(t);
 	return status ? 1 : 0;
 }

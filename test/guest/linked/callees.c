@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	struct ki_err err = {0};
 	size_t n;
 
-	if (argc < 3 || ki_target_open_live(&target, &err) ||
+	if (argc < 3 || ki_target_new_live(&target, &err) ||
 	    ki_function_analyze(target, ki_target_symbol_named(target, "", argv[1], NULL), &fn,
 				&err) ||
 	    ki_spans_find(fn, &spans, &err) ||
@@ -71,6 +71,6 @@ int main(int argc, char **argv)
 	free(place);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 	return 0;
 }

@@ -118,7 +118,7 @@ int main(void)
 	const struct ki_symbol *syms;
 	size_t n;
 
-	if (ki_target_open_live(&target, &err) || ki_counters_take(target, 1, &counter, &err))
+	if (ki_target_new_live(&target, &err) || ki_counters_take(target, 1, &counter, &err))
 		die("open");
 	syms = ki_target_symbols(target, &n);
 	for (size_t i = 0; i < n; i++)
@@ -132,6 +132,6 @@ int main(void)
 	for (unsigned int r = 0; r < KI_R_COUNT; r++)
 		if (reasons[r])
 			printf("%s %zu\n", ki_reason_tag(r), reasons[r]);
-	ki_target_close(target);
+	ki_target_free(target);
 	return 0;
 }

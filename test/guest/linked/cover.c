@@ -188,7 +188,7 @@ static void report_hits(struct cover *c)
 	unsigned int reached = 0;
 	uint64_t n, all = 0;
 
-	if (ki_counter_map_open(c->target, &map, &err))
+	if (ki_counter_map_new(c->target, &map, &err))
 		die("map", &err);
 	for (uint32_t i = 0; i < COVER_COUNTERS; i++) {
 		n = ki_counter_read(map, c->counter + i);
@@ -196,7 +196,7 @@ static void report_hits(struct cover *c)
 		all += n;
 	}
 	n = ki_counter_read(map, c->counter + COVER_FAULTS);
-	ki_counter_map_close(map);
+	ki_counter_map_free(map);
 	printf("cover: %llu faults\n", (unsigned long long)n);
 	printf("cover: %llu hits\n", (unsigned long long)all);
 	if (!c->faulting)
@@ -223,9 +223,9 @@ static void open_all(struct cover *c)
 	const struct ki_ring_options ring = {.size = sizeof(ring), .bytes = 1 << 16};
 	struct ki_err err = {0};
 
-	if (ki_target_open_live(&c->target, &err) || ki_plan_new(&c->plan) ||
+	if (ki_target_new_live(&c->target, &err) || ki_plan_new(&c->plan) ||
 	    ki_counters_take(c->target, COVER_COUNTERS + 1, &c->counter, &err) ||
-	    (c->lengthy && ki_ring_open(c->target, &ring, &c->ring, &err)))
+	    (c->lengthy && ki_ring_map_new(c->target, &ring, &c->ring, &err)))
 		die("open", &err);
 	if (c->faulting)
 		add_faulting(c);
@@ -261,8 +261,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	status = run(argv + i + 1);
 	report_hits(&c);
-	ki_ring_close(c.ring);
+	ki_ring_map_free(c.ring);
 	ki_plan_free(c.plan);
-	ki_target_close(c.target);
+	ki_target_free(c.target);
 	return status;
 }

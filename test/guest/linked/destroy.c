@@ -262,9 +262,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "destroy: the load is not the same twice\n");
 		return 1;
 	}
-	if (ki_target_open_live(&target, &err) || ki_program_build(target, NULL, &program, &err) ||
+	if (ki_target_new_live(&target, &err) || ki_program_new(target, NULL, &program, &err) ||
 	    ki_counters_take(target, COUNTERS, &first, &err) ||
-	    ki_counter_map_open(target, &map, &err) || ki_plan_new(&plan))
+	    ki_counter_map_new(target, &map, &err) || ki_plan_new(&plan))
 		die("open");
 	functions = ki_program_functions(program, &n);
 	hit = calloc(n, 1);
@@ -283,8 +283,8 @@ int main(int argc, char **argv)
 	       (unsigned long long)executions, nhit, (unsigned long long)dead_registers,
 	       (unsigned long long)dead_flags);
 	ki_plan_free(plan);
-	ki_counter_map_close(map);
+	ki_counter_map_free(map);
 	ki_program_free(program);
-	ki_target_close(target);
+	ki_target_free(target);
 	return 0;
 }

@@ -117,7 +117,7 @@ int main(void)
 	struct ki_err err = {0};
 	size_t n;
 
-	if (ki_target_open_live(&at.t, &err))
+	if (ki_target_new_live(&at.t, &err))
 		die(&err);
 	sym = ki_target_symbol_named(at.t, "", "vfs_read", NULL);
 	if (ki_function_analyze(at.t, sym, &at.fn, &err) || ki_spans_find(at.fn, &at.spans, &err) ||
@@ -129,6 +129,6 @@ int main(void)
 	free(at.place);
 	ki_spans_free(&at.spans);
 	ki_function_free(at.fn);
-	ki_target_close(at.t);
+	ki_target_free(at.t);
 	return 0;
 }

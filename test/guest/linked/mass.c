@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 
 	t[0] = now();
 	cpu[0] = ran();
-	if (ki_target_open_live(&w.t, &w.err) || ki_counter_map_open(w.t, &map, &w.err))
+	if (ki_target_new_live(&w.t, &w.err) || ki_counter_map_new(w.t, &map, &w.err))
 		die("open", &w.err);
 	make_plan(&w, stride);
 	t[1] = now();

@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
 
-	if (ki_target_open_live(&t, &err))
+	if (ki_target_new_live(&t, &err))
 		fail("open");
 	if (!strcmp(verb, "facts"))
 		return facts();

@@ -201,8 +201,8 @@ int main(int argc, char **argv)
 	struct ki_plan *plan;
 	struct ki_err err = {0};
 
-	if (ki_target_open_live(&t, &err) || ki_counters_take(t, COUNTERS, &first, &err) ||
-	    ki_counter_map_open(t, &map, &err) || ki_plan_new(&plan))
+	if (ki_target_new_live(&t, &err) || ki_counters_take(t, COUNTERS, &first, &err) ||
+	    ki_counter_map_new(t, &map, &err) || ki_plan_new(&plan))
 		die("open", &err);
 	for (int i = 1; i < argc; i++)
 		add_function(t, plan, argv[i]);
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 			       spots[i].what, spots[i].block);
 	fprintf(stderr, "oracle: %u counters, %u blocks or their edges refused\n", nspots, refused);
 	ki_plan_free(plan);
-	ki_counter_map_close(map);
-	ki_target_close(t);
+	ki_counter_map_free(map);
+	ki_target_free(t);
 	return 0;
 }

@@ -38,7 +38,7 @@ static void begin(struct session *s, const char *name, const uint16_t *orders)
 	uint32_t id;
 	size_t n;
 
-	if (ki_target_open_live(&s->t, &err) || ki_plan_new(&s->plan) ||
+	if (ki_target_new_live(&s->t, &err) || ki_plan_new(&s->plan) ||
 	    ki_counters_take(s->t, COUNTERS, &s->first, &err) ||
 	    ki_function_analyze(s->t, ki_target_symbol_named(s->t, "", name, NULL), &fn, &err) ||
 	    ki_spans_find(fn, &spans, &err) ||
@@ -64,7 +64,7 @@ static void end(struct session *s)
 	if (ki_plan_remove(s->plan, s->t, &err))
 		die("remove", &err);
 	ki_plan_free(s->plan);
-	ki_target_close(s->t);
+	ki_target_free(s->t);
 }
 
 /*

@@ -97,8 +97,8 @@ static int compare(const char *vmlinux, const char *map)
 	struct side live = {0}, image = {0};
 	const struct ki_info *info;
 
-	if (ki_target_open_live(&live.t, &err) ||
-	    ki_target_open_with_map(vmlinux, map, &image.t, &err))
+	if (ki_target_new_live(&live.t, &err) ||
+	    ki_target_new_with_map(vmlinux, map, &image.t, &err))
 		fail("open");
 	info = ki_target_info(live.t);
 	load(&live, info->text_start, info->text_end);
@@ -111,8 +111,8 @@ static int compare(const char *vmlinux, const char *map)
 		if (live.count[r] || only_image[r])
 			printf("%s both %zu live %zu image %zu\n", ki_reason_tag((unsigned int)r),
 			       live.count[r] - only_live[r], only_live[r], only_image[r]);
-	ki_target_close(live.t);
-	ki_target_close(image.t);
+	ki_target_free(live.t);
+	ki_target_free(image.t);
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static int symbols(const char *map)
 	const struct ki_symbol *x, *y;
 	size_t n, m, differ = 0;
 
-	if (ki_target_open_live(&a, &err) || ki_target_open_with_map(NULL, map, &b, &err))
+	if (ki_target_new_live(&a, &err) || ki_target_new_with_map(NULL, map, &b, &err))
 		fail("open");
 	x = ki_target_symbols(a, &n);
 	y = ki_target_symbols(b, &m);
@@ -131,8 +131,8 @@ static int symbols(const char *map)
 		differ += x[i].addr != y[i].addr || strcmp(x[i].name, y[i].name) ||
 			  strcmp(x[i].module, y[i].module);
 	printf("symbols %zu %zu differ %zu\n", n, m, differ);
-	ki_target_close(a);
-	ki_target_close(b);
+	ki_target_free(a);
+	ki_target_free(b);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static int text(void)
 	uint8_t *a, *b;
 	double start;
 
-	if (ki_target_open_live(&t, &err))
+	if (ki_target_new_live(&t, &err))
 		fail("open");
 	read_text(t);
 	info = ki_target_info(t);
@@ -188,7 +188,7 @@ static int text(void)
 	       memcmp(a, b, len) ? "different" : "the same");
 	free(a);
 	free(b);
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }
 
@@ -222,7 +222,7 @@ static int modules(const char *module)
 	char command[128];
 	size_t n;
 
-	if (ki_target_open_live(&t, &err) || ki_target_reserved(t, 0, UINT64_MAX, &rows, &n, &err))
+	if (ki_target_new_live(&t, &err) || ki_target_reserved(t, 0, UINT64_MAX, &rows, &n, &err))
 		fail("open");
 	refresh(t, module, "before");
 	snprintf(command, sizeof(command), "modprobe %s", module);
@@ -234,7 +234,7 @@ static int modules(const char *module)
 	if (system(command))
 		fail(command);
 	refresh(t, module, "gone");
-	ki_target_close(t);
+	ki_target_free(t);
 	return 0;
 }
 

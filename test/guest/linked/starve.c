@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 {
 	unsigned int n, failed = 0, left = 0;
 	struct ki_err err = {0};
-	int ret = ki_target_open_live(&target, &err);
+	int ret = ki_target_new_live(&target, &err);
 
 	if (ret) {
 		fprintf(stderr, "starve: %s\n", err.msg);
@@ -142,6 +142,6 @@ int main(int argc, char **argv)
 			printf("%u: windows are left\n", n);
 	}
 	printf("%u %u %d\n", failed, n - 1, left && !ret);
-	ki_target_close(target);
+	ki_target_free(target);
 	return 0;
 }

@@ -298,12 +298,12 @@ int main(int argc, char **argv)
 	size_t each = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
 	struct tally single = {0}, moved = {0};
 
-	if (!each || ki_target_open_live(&target, &err) ||
+	if (!each || ki_target_new_live(&target, &err) ||
 	    ki_counters_take(target, 1, &counter, &err))
 		die("stays EACH");
 	try_all(each, &single, &moved);
 	print("single", &single);
 	print("moved", &moved);
-	ki_target_close(target);
+	ki_target_free(target);
 	return 0;
 }

@@ -161,11 +161,11 @@ static int report(struct toggle *t, long cycles, double seconds)
 	struct ki_err err = {0};
 	uint64_t total = 0;
 
-	if (ki_counter_map_open(t->target, &map, &err))
+	if (ki_counter_map_new(t->target, &map, &err))
 		die("map", &err);
 	for (uint32_t i = 0; i < t->count; i++)
 		total += ki_counter_read(map, t->first + i);
-	ki_counter_map_close(map);
+	ki_counter_map_free(map);
 	printf("toggle: %ld cycles of %u windows (%s), %llu hits, %.1f ms a cycle\n", cycles,
 	       t->count, kinds[t->kind], (unsigned long long)total, seconds * 1e3 / cycles);
 	return total ? 0 : 1;
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
 	if (argc - optind < 2 || (phase && pthread_create(&thread, NULL, load, NULL)))
 		return 2;
 	cycles = atol(argv[optind++]);
-	if (ki_target_open_live(&t.target, &err) ||
+	if (ki_target_new_live(&t.target, &err) ||
 	    ki_counters_take(t.target, WINDOWS, &t.first, &err))
 		die("open", &err);
 	if (ki_plan_new(&t.plan))
@@ -205,6 +205,6 @@ int main(int argc, char **argv)
 	run(&t, cycles, phase);
 	c = report(&t, cycles, now() - start);
 	ki_plan_free(t.plan);
-	ki_target_close(t.target);
+	ki_target_free(t.target);
 	return c;
 }

@@ -37,7 +37,7 @@ static void work_once(void)
 	struct ki_err err = {0};
 	struct ki_target *t;
 
-	if (ki_target_open_live(&t, &err))
+	if (ki_target_new_live(&t, &err))
 		die("open", err.msg);
 	if (ioctl(ki_target_fd(t), KI_IOC_COUNTERS, &c))
 		die("counters", strerror(errno));
@@ -45,7 +45,7 @@ static void work_once(void)
 	entry_put(t, plan, FUNCTION, sn, NULL);
 	plan_apply(plan, t);
 	ki_plan_free(plan);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 /* How long it takes, in milliseconds: with -icount a million instructions each. */

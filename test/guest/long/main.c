@@ -254,8 +254,8 @@ static void open_all(void)
 {
 	struct ki_err err = {0};
 
-	if (ki_target_open_live(&target, &err) || ki_counter_map_open(target, &map, &err) ||
-	    ki_global_map_open(target, &globals, &err))
+	if (ki_target_new_live(&target, &err) || ki_counter_map_new(target, &map, &err) ||
+	    ki_global_map_new(target, &globals, &err))
 		hand_die("open", &err);
 	hand_window(target, "__x64_sys_getsid", &window);
 	take_variables();
@@ -263,9 +263,9 @@ static void open_all(void)
 
 static void close_all(void)
 {
-	ki_global_map_close(globals);
-	ki_counter_map_close(map);
-	ki_target_close(target);
+	ki_global_map_free(globals);
+	ki_counter_map_free(map);
+	ki_target_free(target);
 }
 
 /* One's own can be set, nobody else's, and none that there is not. */
@@ -274,10 +274,10 @@ static const char *set_variables(void)
 	struct ki_target *other;
 	struct ki_err err = {0};
 
-	if (ki_target_open_live(&other, &err))
+	if (ki_target_new_live(&other, &err))
 		hand_die("another session", &err);
 	err.code = ki_global_set(other, first.global, 1, NULL);
-	ki_target_close(other);
+	ki_target_free(other);
 	if (err.code != -EACCES)
 		return "another session's was not refused";
 	if (ki_global_set(target, ki_target_info(target)->globals, 1, NULL) != -EACCES)

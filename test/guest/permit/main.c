@@ -57,7 +57,7 @@ static void session_begin(struct session *s)
 {
 	struct ki_err err = {0};
 
-	if (ki_target_open_live(&s->t, &err))
+	if (ki_target_new_live(&s->t, &err))
 		die("open", err.msg);
 	s->plan = plan_new();
 }
@@ -111,7 +111,7 @@ static int integrity(void)
 	requests_try("for reading, in integrity mode", look, CHANGES, EPERM, KI_R_LOCKDOWN);
 	report("they stay in", windows(look) == 1, "%u windows", windows(look));
 	requests_try("in integrity mode", ki_target_fd(a.t), TAKES_OUT, 0, 0);
-	ki_target_close(b.t);
+	ki_target_free(b.t);
 	report("both are out", windows(look) == 0, "%u windows", windows(look));
 	return report_status();
 }

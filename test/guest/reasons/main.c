@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || (argc > 2 && ki_reason_find(argv[2], &only)))
 		return 2;
 	tool = argv[1];
-	if (ki_target_open_live(&world, &err))
+	if (ki_target_new_live(&world, &err))
 		die("open", err.msg);
 	for (unsigned int r = 1; r < KI_R_COUNT; r++)
 		if (!only || r == only)

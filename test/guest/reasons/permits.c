@@ -118,8 +118,8 @@ static void open_target(struct answer *a)
 	struct ki_err err = {0};
 	struct ki_target *t;
 
-	if (!ki_target_open_live(&t, &err))
-		ki_target_close(t);
+	if (!ki_target_new_live(&t, &err))
+		ki_target_free(t);
 	*a = (struct answer){.error = -err.code, .reason = err.reason};
 	snprintf(a->where, sizeof(a->where), "%s", KI_DEVICE);
 	if (!strstr(err.msg, ki_reason_text(err.reason)))

@@ -32,12 +32,12 @@ TAKES(take_word, ki_words_take(world, 1, &took, err))
 static int ring_of(uint32_t bytes, struct ki_err *err)
 {
 	struct ki_ring_map *ring = NULL;
-	int ret = ki_ring_open(
+	int ret = ki_ring_map_new(
 		world,
 		&(struct ki_ring_options){.size = sizeof(struct ki_ring_options), .bytes = bytes},
 		&ring, err);
 
-	ki_ring_close(ring);
+	ki_ring_map_free(ring);
 	return ret;
 }
 TAKES(take_ring, ring_of(4096, err))
@@ -48,9 +48,9 @@ static int take_table(struct ki_err *err)
 	const struct ki_table_options o = {
 		.size = sizeof(o), .keys = 1, .values = 2, .rows = 1, .shared = true};
 	struct ki_table_map *table = NULL;
-	int ret = ki_table_open(world, &o, &table, err);
+	int ret = ki_table_map_new(world, &o, &table, err);
 
-	ki_table_close(table);
+	ki_table_map_free(table);
 	return ret;
 }
 
@@ -58,9 +58,9 @@ static int take_stacks(struct ki_err *err)
 {
 	const struct ki_stacks_options o = {.size = sizeof(o), .rows = 16, .frames = 8};
 	struct ki_stacks_map *stacks = NULL;
-	int ret = ki_stacks_open(world, &o, &stacks, err);
+	int ret = ki_stacks_map_new(world, &o, &stacks, err);
 
-	ki_stacks_close(stacks);
+	ki_stacks_map_free(stacks);
 	return ret;
 }
 
@@ -151,8 +151,8 @@ static void open_twice(struct answer *a)
 	struct ki_err err = {0};
 	int fd = device_open();
 
-	if (!ki_target_open_live(&t, &err))
-		ki_target_close(t);
+	if (!ki_target_new_live(&t, &err))
+		ki_target_free(t);
 	*a = (struct answer){.error = -err.code, .reason = err.reason, .where = "/dev/kerninst"};
 	snprintf(a->words, sizeof(a->words), "%s", err.msg);
 	close(fd);

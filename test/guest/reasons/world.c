@@ -50,7 +50,7 @@ void world_close(void)
 {
 	while (nfunctions)
 		ki_function_free(functions[--nfunctions].fn);
-	ki_target_close(world);
+	ki_target_free(world);
 }
 
 /* ---- others ---- */

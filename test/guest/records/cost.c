@@ -34,7 +34,7 @@ void test_cost(void)
 
 	for (int known = 0; known < 2; known++) {
 		session_open(&s, &o, NULL);
-		if (known && ki_program_build(s.t, NULL, &program, &err))
+		if (known && ki_program_new(s.t, NULL, &program, &err))
 			die("program", err.msg);
 		ticks_read(fd);
 		without = ticks_read(fd);

@@ -96,7 +96,7 @@ static void test_memory(void)
 	struct ki_target *t;
 	uint32_t left;
 
-	if (ki_target_open_live(&t, &kerr))
+	if (ki_target_new_live(&t, &kerr))
 		die("open", kerr.msg);
 	soon_rings(t, 0); /* of what was closed before */
 	while (n < 200 && !err) {
@@ -109,7 +109,7 @@ static void test_memory(void)
 		close(fd[n]);
 	left = soon_rings(t, 0);
 	report("which is given back", !left, "%u rings are left", left);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 struct liar {
@@ -157,7 +157,7 @@ static void test_tails(void)
 	uint64_t sum, all = 0;
 
 	session_open(&s, &o, NULL);
-	if (ki_target_open_live(&other.t, NULL) || ki_ring_open(other.t, &o, &other.ring, NULL))
+	if (ki_target_new_live(&other.t, NULL) || ki_ring_map_new(other.t, &o, &other.ring, NULL))
 		die("open", "another session");
 	l.tails = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, ki_target_fd(s.t),
 		       KI_MAP_RING_TAILS);
@@ -186,8 +186,8 @@ static void test_tails(void)
 	       (ull)ki_ring_lost(s.ring), (ull)all, (ull)l.lies);
 	munmap((void *)(uintptr_t)l.tails, PAGE);
 	munmap((void *)(uintptr_t)l.heads, cpus * 2 * PAGE);
-	ki_ring_close(other.ring);
-	ki_target_close(other.t);
+	ki_ring_map_free(other.ring);
+	ki_target_free(other.t);
 	session_close(&s);
 }
 

@@ -36,7 +36,7 @@ void session_open(struct session *s, const struct ki_ring_options *o, const char
 	struct ki_err err = {0};
 	uint32_t counter;
 
-	if (ki_target_open_live(&s->t, &err) || ki_ring_open(s->t, o, &s->ring, &err) ||
+	if (ki_target_new_live(&s->t, &err) || ki_ring_map_new(s->t, o, &s->ring, &err) ||
 	    ki_counters_take(s->t, 1, &counter, &err))
 		die("open", err.msg);
 	s->plan = plan_new();
@@ -53,8 +53,8 @@ void session_open(struct session *s, const struct ki_ring_options *o, const char
 void session_close(struct session *s)
 {
 	ki_plan_free(s->plan);
-	ki_ring_close(s->ring);
-	ki_target_close(s->t);
+	ki_ring_map_free(s->ring);
+	ki_target_free(s->t);
 }
 
 uint32_t rings(struct ki_target *t)

@@ -100,23 +100,23 @@ static void test_mapped(void)
 	uint64_t before, after;
 	uint32_t with, left;
 
-	if (ki_target_open_live(&other, &err))
+	if (ki_target_new_live(&other, &err))
 		die("open", err.msg);
 	session_open(
 		&a,
 		&(struct ki_ring_options){.size = sizeof(struct ki_ring_options), .bytes = 65536},
 		NULL);
 	ki_plan_free(a.plan);
-	ki_target_close(a.t);
+	ki_target_free(a.t);
 	before = ki_ring_records(a.ring);
 	calls(5, 0, 100);
 	after = read_calls(&a);
 	with = soon_rings(other, 1); /* others go, this one stays */
-	ki_ring_close(a.ring);
+	ki_ring_map_free(a.ring);
 	left = soon_rings(other, 0);
 	report("closed while it is mapped", !before && after == 100 && with == 1 && !left,
 	       "%llu records; %u rings with the mapping, %u without", (ull)after, with, left);
-	ki_target_close(other);
+	ki_target_free(other);
 }
 
 static double now(void)

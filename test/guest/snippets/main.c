@@ -227,9 +227,9 @@ int main(int argc, char **argv)
 {
 	struct ki_err err = {0};
 
-	if (ki_target_open_live(&target, &err) || ki_counter_map_open(target, &counters, &err) ||
-	    ki_global_map_open(target, &globals, &err) ||
-	    ki_program_build(target, NULL, &program, &err))
+	if (ki_target_new_live(&target, &err) || ki_counter_map_new(target, &counters, &err) ||
+	    ki_global_map_new(target, &globals, &err) ||
+	    ki_program_new(target, NULL, &program, &err))
 		die("open", err.msg);
 	for (int known = 0; known < 2; known++) {
 		predicate(known);
@@ -242,8 +242,8 @@ int main(int argc, char **argv)
 	random_trees(argc > 1 ? (unsigned int)atoi(argv[1]) : 20,
 		     argc > 2 ? (unsigned int)atoi(argv[2]) : 30);
 	ki_program_free(program);
-	ki_global_map_close(globals);
-	ki_counter_map_close(counters);
-	ki_target_close(target);
+	ki_global_map_free(globals);
+	ki_counter_map_free(counters);
+	ki_target_free(target);
 	return report_status();
 }

@@ -41,8 +41,8 @@ void session_open(struct session *s, uint32_t frames, uint32_t rows)
 	struct ki_err err = {0};
 
 	*s = (struct session){0};
-	if (ki_target_open_live(&s->t, &err) || ki_ring_open(s->t, &ring, &s->ring, &err) ||
-	    ki_stacks_open(s->t, &stacks, &s->stacks, &err))
+	if (ki_target_new_live(&s->t, &err) || ki_ring_map_new(s->t, &ring, &s->ring, &err) ||
+	    ki_stacks_map_new(s->t, &stacks, &s->stacks, &err))
 		die("open", err.msg);
 	s->plan = plan_new();
 }
@@ -50,9 +50,9 @@ void session_open(struct session *s, uint32_t frames, uint32_t rows)
 void session_close(struct session *s)
 {
 	ki_plan_free(s->plan);
-	ki_ring_close(s->ring);
-	ki_stacks_close(s->stacks);
-	ki_target_close(s->t);
+	ki_ring_map_free(s->ring);
+	ki_stacks_map_free(s->stacks);
+	ki_target_free(s->t);
 }
 
 void begin(struct session *s)

@@ -34,7 +34,7 @@ static void one(const char *name, unsigned int keys, bool shared, enum ki_table_
 	with = ticks_read(fd);
 	report(name, with - without > 30 && with - without <= limit && !ki_table_lost(m),
 	       "%.1f instructions, limit %.0f", with - without, limit);
-	ki_table_close(m);
+	ki_table_map_free(m);
 	session_close(&s);
 }
 

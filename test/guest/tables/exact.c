@@ -118,7 +118,7 @@ static void test_wandering(void)
 	       "mean %.1f, deviation %.1f", ki_table_mean(ki_table_values(r, 0)),
 	       ki_table_deviation(ki_table_values(r, 0)));
 	ki_table_reading_free(r);
-	ki_table_close(m);
+	ki_table_map_free(m);
 	session_close(&s);
 }
 
@@ -164,7 +164,7 @@ static void test_full(bool shared)
 	       r->n == 64 && ki_table_used(m) == 64 && !wrong && r->lost == 50 * 36,
 	       "%zu rows, %u wrong, %llu lost of %d", r->n, wrong, (ull)r->lost, 50 * 100);
 	ki_table_reading_free(r);
-	ki_table_close(m);
+	ki_table_map_free(m);
 	session_close(&s);
 }
 
@@ -257,7 +257,7 @@ static bool both_at_once(bool last)
 	session_open(&s);
 	ki_table_stats_merge(merge);
 	m = table_open(&s, &o);
-	if (ki_counters_take(s.t, 1, &counter, NULL) || ki_counter_map_open(s.t, &counters, NULL))
+	if (ki_counters_take(s.t, 1, &counter, NULL) || ki_counter_map_new(s.t, &counters, NULL))
 		die("counters", "none");
 	put_both(&s, m, counter);
 	plan_apply(s.plan, s.t);
@@ -285,8 +285,8 @@ static bool both_at_once(bool last)
 	       (ull)reading[0], (ull)reading[2]);
 	many = true;
 close:
-	ki_counter_map_close(counters);
-	ki_table_close(m);
+	ki_counter_map_free(counters);
+	ki_table_map_free(m);
 	session_close(&s);
 	return many;
 }

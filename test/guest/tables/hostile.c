@@ -187,8 +187,8 @@ static void test_chunks(void)
 			printf("# case %zu: %s\n", i, ki_reason_tag(got));
 	}
 	report("chunks", !wrong, "%u answers are wrong", wrong);
-	ki_table_close(m);
-	ki_table_close(theirs);
+	ki_table_map_free(m);
+	ki_table_map_free(theirs);
 	session_close(&s);
 	session_close(&other);
 }

@@ -11,7 +11,7 @@ void session_open(struct session *s)
 {
 	struct ki_err err = {0};
 
-	if (ki_target_open_live(&s->t, &err))
+	if (ki_target_new_live(&s->t, &err))
 		die("open", err.msg);
 	s->plan = plan_new();
 }
@@ -19,7 +19,7 @@ void session_open(struct session *s)
 void session_close(struct session *s)
 {
 	ki_plan_free(s->plan);
-	ki_target_close(s->t);
+	ki_target_free(s->t);
 }
 
 struct ki_table_map *table_open(struct session *s, const struct ki_table_options *o)
@@ -27,7 +27,7 @@ struct ki_table_map *table_open(struct session *s, const struct ki_table_options
 	struct ki_table_map *m;
 	struct ki_err err = {0};
 
-	if (ki_table_open(s->t, o, &m, &err))
+	if (ki_table_map_new(s->t, o, &m, &err))
 		die("table", err.msg);
 	return m;
 }

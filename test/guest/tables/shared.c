@@ -86,8 +86,8 @@ static void test_associative(void)
 	       "%zu sums, %u wrong; %llu rows left, %llu lost; on %d CPUs", r->n, wrong,
 	       (ull)ki_table_used(left), (ull)ki_table_lost(left), __builtin_popcount(cpus_seen));
 	ki_table_reading_free(r);
-	ki_table_close(left);
-	ki_table_close(sum);
+	ki_table_map_free(left);
+	ki_table_map_free(sum);
 	session_close(&s);
 }
 
@@ -129,7 +129,7 @@ static void test_contended(void)
 		       v[4] == 16 * v[0] && !v[5] && v[0] > cpus * each / 50,
 	       "%llu done and %llu lost of %llu", (ull)v[0], (ull)r->lost, (ull)(cpus * each));
 	ki_table_reading_free(r);
-	ki_table_close(m);
+	ki_table_map_free(m);
 	session_close(&s);
 }
 

@@ -16,11 +16,11 @@ static double measure_with(uint32_t words)
 	uint32_t first;
 	double cost;
 
-	if (ki_target_open_live(&t, &err) || ki_words_take(t, words, &first, &err))
+	if (ki_target_new_live(&t, &err) || ki_words_take(t, words, &first, &err))
 		hand_die("words", &err);
 	ticks_switch();
 	cost = ticks_switch();
-	ki_target_close(t);
+	ki_target_free(t);
 	sleep_ms(1000);
 	return cost;
 }
@@ -33,7 +33,7 @@ static void look_at_all(void)
 	uint32_t first;
 	uint64_t now, ticks;
 
-	if (ki_target_open_live(&t, &err) || ki_words_take(t, 1000, &first, &err))
+	if (ki_target_new_live(&t, &err) || ki_words_take(t, 1000, &first, &err))
 		hand_die("words", &err);
 	for (int i = 0; i < 2; i++) {
 		ticks = __rdtsc();
@@ -43,7 +43,7 @@ static void look_at_all(void)
 		ticks = __rdtsc() - ticks;
 	}
 	printf("# look %llu\n", (unsigned long long)ticks);
-	ki_target_close(t);
+	ki_target_free(t);
 	sleep_ms(1000);
 }
 

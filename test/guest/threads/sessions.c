@@ -146,10 +146,10 @@ void test_take(void)
 	uint32_t first;
 	uint64_t now;
 
-	if (ki_target_open_live(&t, &err) || ki_words_take(t, 1, &first, &err) ||
+	if (ki_target_new_live(&t, &err) || ki_words_take(t, 1, &first, &err) ||
 	    ki_words_inside(t, &(struct ki_words_run){KI_CLOCK_TSC, first, 1}, &row, &now, &err))
 		hand_die("words", &err);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 void test_sessions(void)

@@ -25,8 +25,8 @@ void session_open(struct session *s, uint32_t words)
 	struct ki_err err = {0};
 
 	*s = (struct session){0};
-	if (ki_target_open_live(&s->t, &err) || ki_counter_map_open(s->t, &s->counters, &err) ||
-	    ki_global_map_open(s->t, &s->globals, &err) ||
+	if (ki_target_new_live(&s->t, &err) || ki_counter_map_new(s->t, &s->counters, &err) ||
+	    ki_global_map_new(s->t, &s->globals, &err) ||
 	    ki_counters_take(s->t, 1, &s->first.counter, &err) ||
 	    ki_globals_take(s->t, 3, &s->first.global, &err) ||
 	    ki_words_take(s->t, words, &s->first.word, &err))
@@ -38,9 +38,9 @@ void session_open(struct session *s, uint32_t words)
 
 void session_close(struct session *s)
 {
-	ki_global_map_close(s->globals);
-	ki_counter_map_close(s->counters);
-	ki_target_close(s->t);
+	ki_global_map_free(s->globals);
+	ki_counter_map_free(s->counters);
+	ki_target_free(s->t);
 }
 
 static void op(enum op o)

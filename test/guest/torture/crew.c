@@ -72,8 +72,8 @@ void crew_open(struct crew *c, uint32_t counters)
 	c->before = calloc(counters, sizeof(*c->before));
 	if (!c->owner || !c->before)
 		die("memory", NULL);
-	if (ki_target_open_live(&c->t, &err) || ki_counters_take(c->t, counters, &c->first, &err) ||
-	    ki_counter_map_open(c->t, &c->map, &err))
+	if (ki_target_new_live(&c->t, &err) || ki_counters_take(c->t, counters, &c->first, &err) ||
+	    ki_counter_map_new(c->t, &c->map, &err))
 		die("open", &err);
 	crew_plan(c);
 }
@@ -81,8 +81,8 @@ void crew_open(struct crew *c, uint32_t counters)
 void crew_close(struct crew *c)
 {
 	ki_plan_free(c->plan);
-	ki_counter_map_close(c->map);
-	ki_target_close(c->t);
+	ki_counter_map_free(c->map);
+	ki_target_free(c->t);
 	free(c->owner);
 	free(c->before);
 }

@@ -200,7 +200,7 @@ void graph_dump(struct ki_target *t, const char *image, FILE *f)
 	struct dump d = {.t = t};
 	struct ki_err err = {0};
 
-	if (ki_program_build(t, &o, &d.p, &err))
+	if (ki_program_new(t, &o, &d.p, &err))
 		die("the program", &err);
 	read_ranges(&d);
 	for (uint32_t n = 0; !ki_program_block(d.p, n, &b); n++)

@@ -25,12 +25,11 @@ static void dump(char **args, int n)
 	struct ki_target *t;
 	int ret;
 
-	ret = n ? ki_target_open_with_map(args[0], args[1], &t, &err)
-		: ki_target_open_live(&t, &err);
+	ret = n ? ki_target_new_with_map(args[0], args[1], &t, &err) : ki_target_new_live(&t, &err);
 	if (ret)
 		test_die("open", err.msg);
 	graph_dump(t, n ? args[0] : NULL, stdout);
-	ki_target_close(t);
+	ki_target_free(t);
 	if (fflush(stdout))
 		test_die("cannot write", "");
 }

@@ -47,7 +47,7 @@ static void stacks_that_are_the_same(void **state)
 	load();
 	drv.other = answer_stacks;
 	assert_int_equal(ftruncate(FD, (off_t)KI_MAP_STACKS + 8192), 0);
-	if (ki_stacks_open(target, NULL, &stacks, &err))
+	if (ki_stacks_map_new(target, NULL, &stacks, &err))
 		fail_msg("%s", err.msg);
 	put_stack(2, 0, 3, 100);
 	put_stack(3, 7, 3, 100); /* of a process */
@@ -60,7 +60,7 @@ static void stacks_that_are_the_same(void **state)
 	assert_int_equal(n, STACKS + 1);
 	assert_memory_equal(same, wanted, sizeof(wanted));
 	free(same);
-	ki_stacks_close(stacks);
+	ki_stacks_map_free(stacks);
 }
 
 enum { ROWS = 5, KEYS = 2, VALUES = 5, WIDTH = KEYS + VALUES };

@@ -54,7 +54,7 @@ static void begin_budget(double share)
 		parts[i] = (struct ki_cost_part){
 			.source = &ki_measure_source, .of = m, .number = i, .out_at = -1};
 	budget = (struct ki_budget){0};
-	assert_int_equal(ki_budget_begin(&budget, &cost, share, NULL), 0);
+	assert_int_equal(ki_budget_new(&budget, &cost, share, NULL), 0);
 }
 
 static bool is_out(uint32_t part)
@@ -107,7 +107,7 @@ static void what_asks_goes_with_what_is_asked(void **state)
 	assert_int_equal(drv.installed, 1);
 	counted(plain, 1);
 	assert_true(value(plain) == 1);
-	ki_budget_end(&budget);
+	ki_budget_free(&budget);
 }
 
 /* What is asked for stays as long as anybody asks. */
@@ -132,7 +132,7 @@ static void what_nobody_asks_goes(void **state)
 	assert_int_equal(ki_budget_look(&budget, 1, noted, NULL, NULL), 0);
 	assert_true(is_out(part_of(little)) && is_out(inside));
 	assert_int_equal(drv.installed, 0);
-	ki_budget_end(&budget);
+	ki_budget_free(&budget);
 }
 
 int main(void)

@@ -129,7 +129,7 @@ static struct ki_target *open_file(const char *path)
 	struct ki_target *t;
 	struct ki_err err = {0};
 
-	if (ki_target_open_image(path, &t, &err))
+	if (ki_target_new_image(path, &t, &err))
 		fail_msg("%s", err.msg);
 	return t;
 }
@@ -210,7 +210,7 @@ static void entries_are_all(void **state)
 		found += !ki_target_symbol_at(t, f->entries.v[i]); /* into no function */
 	assert_int_equal(found, f->entries.n);
 	free(seen);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 /* The same function, with all entries known, and with those looked for that lead into it. */
@@ -258,8 +258,8 @@ static void single_functions_have_the_same(void **state)
 	ki_text_free(&text);
 	ki_analysis_free(&all);
 	ki_analysis_free(&some);
-	ki_target_close(t);
-	ki_target_close(u);
+	ki_target_free(t);
+	ki_target_free(u);
 }
 
 /* Whoever asks for one function after the other gets the same ones before and after the entries
@@ -288,7 +288,7 @@ static void asking_often_changes_nothing(void **state)
 		}
 	assert_int_equal(f->branches.n, 0);
 	assert_non_null(f->memo);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int main(void)

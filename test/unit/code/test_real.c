@@ -120,7 +120,7 @@ static void compare_file(const char *path, size_t least)
 		print_message("no objdump here: not compared\n");
 		skip();
 	}
-	if (ki_target_open_image(path, &t, &err))
+	if (ki_target_new_image(path, &t, &err))
 		fail_msg("%s", err.msg);
 	s = ki_target_symbols(t, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -138,7 +138,7 @@ static void compare_file(const char *path, size_t least)
 		      bad, wrong);
 	assert_true(insns >= least);
 	assert_int_equal(wrong, 0);
-	ki_target_close(t);
+	ki_target_free(t);
 	ki_vec_free(&l.addrs);
 }
 

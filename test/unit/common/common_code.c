@@ -33,7 +33,7 @@ void look_at(struct text *x, const char *name)
 void close_text(struct text *x)
 {
 	ki_function_free(x->fn);
-	ki_target_close(x->t);
+	ki_target_free(x->t);
 }
 
 const struct ki_insn *at(const struct text *x, uint64_t off)

@@ -121,7 +121,7 @@ int open_bytes(const void *bytes, size_t len, struct ki_target **t, struct ki_er
 {
 	char path[64];
 	int fd = file_of_bytes(bytes, len, path);
-	int ret = ki_target_open_image(path, t, err);
+	int ret = ki_target_new_image(path, t, err);
 
 	close(fd);
 	return ret;
@@ -141,7 +141,7 @@ int open_elf(const struct elf_file *f, const char *map, struct ki_target **t, st
 	} else {
 		fd = file_of_bytes(bytes, len, path);
 		map_fd = file_of_bytes(map, strlen(map), map_path);
-		ret = ki_target_open_with_map(path, map_path, t, err);
+		ret = ki_target_new_with_map(path, map_path, t, err);
 		close(fd);
 		close(map_fd);
 	}

@@ -41,7 +41,7 @@ void graph_make(struct graph *g, uint32_t nblocks, const struct arc *arcs, uint3
 					 .kind = kind_of(&arcs[i], b->nedges)};
 		b->nedges++;
 	}
-	assert_int_equal(ki_cfg_build(fn, &g->cfg, &err), 0);
+	assert_int_equal(ki_cfg_new(fn, &g->cfg, &err), 0);
 }
 
 void graph_free(struct graph *g)

@@ -17,7 +17,7 @@ struct ki_predicate *pred_parse(const char *text)
 	struct ki_predicate *p;
 	struct ki_err err = {0};
 
-	if (ki_predicate_parse(text, &p, &err))
+	if (ki_predicate_new(text, &p, &err))
 		fail_msg("%s: %s", text, err.msg);
 	return p;
 }

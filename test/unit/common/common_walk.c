@@ -18,8 +18,8 @@ void walk_functions(walk_fn *fn, void *ctx)
 	size_t n, k = 0;
 	const struct ki_symbol *all, **some;
 
-	if (ki_target_open_with_map(image ? image : "/lib/x86_64-linux-gnu/libc.so.6",
-				    getenv("KI_TEST_MAP"), &t, &err))
+	if (ki_target_new_with_map(image ? image : "/lib/x86_64-linux-gnu/libc.so.6",
+				   getenv("KI_TEST_MAP"), &t, &err))
 		fail_msg("%s", err.msg);
 	all = ki_target_symbols(t, &n);
 	some = malloc(n * sizeof(*some));
@@ -33,7 +33,7 @@ void walk_functions(walk_fn *fn, void *ctx)
 		    &err))
 		fail_msg("%s", err.msg);
 	free(some);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 uint32_t walk_draw(uint64_t *state, uint32_t n)

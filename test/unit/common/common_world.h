@@ -71,7 +71,7 @@ static inline void world_build(struct world *w, const struct ki_program_options 
 	w->m.len = w->m.nsymbols * SLOT;
 	w->m.symbols = w->symbols;
 	w->m.rows = w->rows;
-	if (ki_target_open_memory(&w->m, &w->t, &err) || ki_program_build(w->t, o, &w->p, &err))
+	if (ki_target_open_memory(&w->m, &w->t, &err) || ki_program_new(w->t, o, &w->p, &err))
 		fail_msg("%s", err.msg);
 	w->f = ki_program_functions(w->p, &w->n);
 	assert_int_equal(w->n, w->m.nsymbols);
@@ -80,7 +80,7 @@ static inline void world_build(struct world *w, const struct ki_program_options 
 static inline void world_end(struct world *w)
 {
 	ki_program_free(w->p);
-	ki_target_close(w->t);
+	ki_target_free(w->t);
 }
 
 #endif

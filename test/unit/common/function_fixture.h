@@ -23,7 +23,7 @@ static int unload(void **state)
 	(void)state;
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 	fn = NULL;
 	target = NULL;
 	return 0;

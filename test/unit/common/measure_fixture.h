@@ -144,7 +144,7 @@ static int unload(void **state)
 		ki_spans_free(&spans[i]);
 		ki_function_free(fns[i]);
 	}
-	ki_target_close(target); /* and the descriptor */
+	ki_target_free(target); /* and the descriptor */
 	if (world.counters)
 		munmap(world.counters, CPUS * COUNTERS * 8);
 	target = NULL;
@@ -210,7 +210,7 @@ static int try_add_at(const char *metric, unsigned int fn, const struct ki_point
 
 	assert_non_null(row);
 	if (when)
-		ret = ki_predicate_parse(when, &p, err);
+		ret = ki_predicate_new(when, &p, err);
 	if (!ret)
 		ret = ki_measure_add(m, row,
 				     &(struct ki_measured_at){fns[fn], &spans[fn], at, 0, p}, curve,

@@ -19,7 +19,7 @@ static int unload(void **state)
 	ki_plan_free(plan);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 	plan = NULL;
 	fn = NULL;
 	target = NULL;

@@ -120,7 +120,7 @@ static void finish(struct world *w)
 	w->m.symbols = w->symbols;
 	w->m.rows = w->rows;
 	assert_int_equal(ki_target_open_memory(&w->m, &t, NULL), 0);
-	assert_int_equal(ki_program_build(t, &o, &p, NULL), 0);
+	assert_int_equal(ki_program_new(t, &o, &p, NULL), 0);
 	built = cpu_seconds() - start;
 	totals = ki_program_totals(p);
 	for (uint32_t b = 0; b < totals->blocks; b++) {
@@ -140,7 +140,7 @@ static void finish(struct world *w)
 	assert_true(took < SECONDS);
 	assert_true((uint64_t)ru.ru_maxrss << 10 < MOST_BYTES);
 	ki_program_free(p);
-	ki_target_close(t);
+	ki_target_free(t);
 	free(w->text);
 	free(w->symbols);
 	free(w->rows);

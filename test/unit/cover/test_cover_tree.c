@@ -156,7 +156,7 @@ static void choose(struct census *c, struct room *r)
 	struct ki_cfg *cfg;
 	size_t n;
 
-	assert_int_equal(ki_cfg_build(r->fn, &cfg, &err), 0);
+	assert_int_equal(ki_cfg_new(r->fn, &cfg, &err), 0);
 	assert_int_equal(ki_tree_new(r->fn, cfg, c->edges, &r->tree), 0);
 	n = r->tree.nflows + (size_t)1;
 	r->flow_of = calloc(r->fn->nedges + (size_t)1, sizeof(*r->flow_of));

@@ -22,7 +22,7 @@ static int compile(const char *text, const struct ki_dlang_options *o, struct ki
 		   struct ki_err *err)
 {
 	*err = (struct ki_err){0};
-	return ki_dlang_compile(text, o, d, err);
+	return ki_dlang_new(text, o, d, err);
 }
 
 static const char *const good[] = {

@@ -286,7 +286,7 @@ static void make_sites(void)
 				.addr = fn->insns[i].addr, .len = 5, .reason = KI_R_STATIC_CALL};
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 	run_analyse(&target, &fn, &spans);
 }
 
@@ -415,7 +415,7 @@ static void try_function(bool computing)
 	ki_fold_free(&copy.folded);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 }
 
 static void it_does_what_it_did(void **state)
@@ -469,7 +469,7 @@ static void a_function_is_entered_in_more_ways(void **state)
 	}
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 }
 
 int main(void)

@@ -130,7 +130,7 @@ static struct ki_metric *make(const char *name)
 	struct ki_metric *metric;
 	struct ki_err err = {0};
 
-	if (ki_metric_make(name, &metric, &err))
+	if (ki_metric_new(name, &metric, &err))
 		fail_msg("%s: %s", name, err.msg);
 	assert_string_equal(metric->name, name);
 	return metric;
@@ -216,7 +216,7 @@ static void what_is_no_metric(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		ki_err_clear(&err);
-		if (ki_metric_make(names[i], &metric, &err) != -EINVAL)
+		if (ki_metric_new(names[i], &metric, &err) != -EINVAL)
 			fail_msg("%s", names[i]);
 	}
 }

@@ -46,7 +46,7 @@ static int try_ends(const char *metric, unsigned int *words, const char *when, u
 		.words = *words, .begin = values, .end = end, .arg = words};
 	struct ki_predicate *p = NULL;
 	struct ki_err err = {0};
-	int ret = when ? ki_predicate_parse(when, &p, &err) : 0;
+	int ret = when ? ki_predicate_new(when, &p, &err) : 0;
 
 	if (!ret)
 		ret = ki_measure_add_ends(m, ki_metric_find(metric),

@@ -93,7 +93,7 @@ static void what_they_say(void **state)
 	assert_int_equal(ki_module_bug_at(&x, TEXT + 7)->line, 321);
 	assert_int_equal(ki_module_bug_at(&x, TEXT + 7)->flags, 0x901);
 	ki_module_tables_free(&x);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 /* Tables that are not in the file, or that there are none of. */
@@ -113,7 +113,7 @@ static void none_and_lies(void **state)
 	assert_int_equal(x.jumps.n + x.calls.n + x.faults.n + x.bugs.n, 0);
 	assert_null(ki_module_bug_at(&x, TEXT));
 	ki_module_tables_free(&x);
-	ki_target_close(t);
+	ki_target_free(t);
 	make(&f);
 	elf_start(&f, ET_EXEC);
 	elf_section(&f, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT, text, sizeof(text));
@@ -124,7 +124,7 @@ static void none_and_lies(void **state)
 	assert_int_equal(ki_module_tables_read(t, "", &x, &err), -EFAULT);
 	assert_int_equal(err.code, -EFAULT);
 	ki_module_tables_free(&x);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int main(void)

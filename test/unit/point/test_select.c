@@ -46,7 +46,7 @@ static int open_target(void **state)
 static int close_target(void **state)
 {
 	(void)state;
-	ki_target_close(target);
+	ki_target_free(target);
 	return 0;
 }
 

@@ -287,7 +287,7 @@ static void control_groups(void **state)
 
 	(void)state;
 	machine = (struct ki_machine){0};
-	if (ki_predicate_parse("cgroup == \"/\"", &p, &err)) {
+	if (ki_predicate_new("cgroup == \"/\"", &p, &err)) {
 		assert_non_null(strstr(err.msg, "column 11: no directory of that name below"));
 		return;
 	}

@@ -261,7 +261,7 @@ static void no_parenthesis_too_much(void **state)
 				continue;
 			tried++;
 			text[k] = text[end] = ' ';
-			if (!ki_predicate_parse(text, &b, NULL) && pred_is_same(a->root, b->root))
+			if (!ki_predicate_new(text, &b, NULL) && pred_is_same(a->root, b->root))
 				fail_msg("%s: needs no parentheses in %s", full, text);
 			ki_predicate_free(b);
 			text[k] = '(';

@@ -62,7 +62,7 @@ static void they_are_predicates_or_none(void **state)
 		}
 		assert_non_null(text);
 		assert_string_equal(text, rows[i].want);
-		if (ki_predicate_parse(text, &p, &err))
+		if (ki_predicate_new(text, &p, &err))
 			fail_msg("%s: %s", text, err.msg);
 		ki_predicate_free(p);
 		free(text);

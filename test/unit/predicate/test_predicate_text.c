@@ -162,13 +162,13 @@ static void errors_say_where(void **state)
 		struct ki_predicate *p = (void *)1;
 		struct ki_err err = {0};
 
-		assert_int_equal(ki_predicate_parse(wrong[i].text, &p, &err), -EINVAL);
+		assert_int_equal(ki_predicate_new(wrong[i].text, &p, &err), -EINVAL);
 		assert_null(p);
 		assert_int_equal(err.code, -EINVAL);
 		snprintf(want, sizeof(want), "predicate: %s", wrong[i].want);
 		if (strncmp(err.msg, want, strlen(want)) != 0)
 			fail_msg("%s: '%s', not '%s'", wrong[i].text, err.msg, want);
-		assert_int_equal(ki_predicate_parse(wrong[i].text, &p, NULL), -EINVAL);
+		assert_int_equal(ki_predicate_new(wrong[i].text, &p, NULL), -EINVAL);
 	}
 }
 
@@ -184,7 +184,7 @@ static void repeated(const char *open, const char *middle, const char *close, in
 	p = stpcpy(p, middle);
 	for (int i = 0; i < n; i++)
 		p = stpcpy(p, close);
-	assert_int_equal(ki_predicate_parse(text, &out, &err), good ? 0 : -EINVAL);
+	assert_int_equal(ki_predicate_new(text, &out, &err), good ? 0 : -EINVAL);
 	if (good)
 		pred_value(out, &machine);
 	else

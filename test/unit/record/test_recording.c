@@ -47,8 +47,8 @@ static struct ki_record_file *create(void)
 	struct ki_record_file *f;
 	struct ki_err err = {0};
 
-	if (ki_record_create(kept_path, &(struct ki_recorded){&origin, NULL, instruments, 2}, &f,
-			     &err))
+	if (ki_record_new(kept_path, &(struct ki_recorded){&origin, NULL, instruments, 2}, &f,
+			  &err))
 		fail_msg("%s", err.msg);
 	return f;
 }
@@ -134,7 +134,7 @@ static void all_is_read(void **state)
 
 	(void)state;
 	write_all();
-	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
+	assert_int_equal(ki_recording_new(kept_path, &r, &err), 0);
 	assert_memory_equal(ki_recording_origin(r), &origin, sizeof(origin));
 	in = ki_recording_instruments(r, &n);
 	assert_int_equal(n, 2);
@@ -152,7 +152,7 @@ static void all_is_read(void **state)
 	assert_false(ki_recording_state(r)->cut);
 	assert_int_equal(ki_recording_state(r)->lost, 5);
 	assert_int_equal(ki_recording_state(r)->end, 9999);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 /* The records that stand before byte `end`: of whole chunks, counted without the reader. */
@@ -198,7 +198,7 @@ static void is_good_up_to(const char *what, size_t length, size_t good)
 	assert_true(ki_recording_state(r)->cut);
 	assert_int_equal(ki_recording_state(r)->good, good);
 	assert_int_equal(count(r), records_before(good));
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 static void cut_anywhere(void **state)
@@ -244,7 +244,7 @@ static void something_behind_the_end(void **state)
 	assert_int_equal(ki_recording_of(more, kept_size + 8, "test", &r, NULL), 0);
 	assert_true(ki_recording_state(r)->cut);
 	assert_int_equal(count(r), N);
-	ki_recording_close(r);
+	ki_recording_free(r);
 	free(more);
 }
 
@@ -264,7 +264,7 @@ static void other_chunks(void **state)
 	assert_int_equal(ki_recording_of(kept_bytes, kept_size, "test", &r, NULL), 0);
 	assert_int_equal(ki_recording_state(r)->good, kept_size);
 	assert_true(ki_recording_state(r)->cut);
-	ki_recording_close(r);
+	ki_recording_free(r);
 	c->type = CHUNK_HEADER;
 	c->check = ki_chunk_check(c, c + 1);
 	is_good_up_to(kept_bytes, kept_size, (size_t)((char *)c - kept_bytes));
@@ -281,11 +281,11 @@ static void not_a_recording(void **state)
 	struct ki_err err = {0};
 
 	(void)state;
-	assert_int_equal(ki_recording_open("/nonexistent", &r, &err), -ENOENT);
+	assert_int_equal(ki_recording_new("/nonexistent", &r, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "/nonexistent"));
-	assert_int_equal(ki_recording_open("/dev/null", &r, NULL), -EBADMSG);
-	assert_int_equal(ki_recording_open("/", &r, NULL), -EISDIR);
-	assert_int_equal(ki_recording_open("/proc/self/exe", &r, NULL), -EBADMSG);
+	assert_int_equal(ki_recording_new("/dev/null", &r, NULL), -EBADMSG);
+	assert_int_equal(ki_recording_new("/", &r, NULL), -EISDIR);
+	assert_int_equal(ki_recording_new("/proc/self/exe", &r, NULL), -EBADMSG);
 }
 
 static void wrong_records(void **state)
@@ -301,14 +301,14 @@ static void wrong_records(void **state)
 	assert_int_equal(ki_record_write(f, &unknown, NULL, 0), -EINVAL);
 	assert_int_equal(ki_record_write(f, &longer, &value, 0), -EINVAL);
 	assert_int_equal(ki_record_event(f, &e), -EINVAL);
-	ki_record_abandon(f);
-	assert_int_equal(ki_record_create(kept_path, &(struct ki_recorded){&origin, NULL, twice, 2},
-					  &g, NULL),
-			 -EINVAL);
+	ki_record_free(f);
+	assert_int_equal(
+		ki_record_new(kept_path, &(struct ki_recorded){&origin, NULL, twice, 2}, &g, NULL),
+		-EINVAL);
 	assert_null(g);
-	ki_record_abandon(NULL);
+	ki_record_free(NULL);
 	assert_int_equal(ki_record_finish(NULL, 0, 0, NULL), 0);
-	ki_recording_close(NULL);
+	ki_recording_free(NULL);
 }
 
 /* No room for the rest of a chunk: the file ends before it, and says so to everybody. */
@@ -335,12 +335,12 @@ static void full(void **state)
 	setrlimit(RLIMIT_FSIZE, &old);
 	assert_int_equal(ki_record_flush(f, 0, NULL), -EFBIG);
 	assert_int_equal(ki_record_finish(f, 0, 0, NULL), -EFBIG);
-	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
+	assert_int_equal(ki_recording_new(kept_path, &r, &err), 0);
 	assert_int_equal(ki_recording_state(r)->good, kept_size);
 	load();
 	assert_int_equal(ki_recording_state(r)->good, kept_size);
 	assert_int_equal(count(r), 10);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 /* Addresses of code are read as names, without the image. */
@@ -355,16 +355,15 @@ static void symbols(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(ki_target_open_image("/proc/self/exe", &t, &err), 0);
+	assert_int_equal(ki_target_new_image("/proc/self/exe", &t, &err), 0);
 	sym = ki_target_symbols(t, &n);
 	while (n && strcmp(sym->name, "ki_recording_each")) {
 		sym++;
 		n--;
 	}
 	assert_true(n > 0);
-	assert_int_equal(ki_record_create(kept_path,
-					  &(struct ki_recorded){&origin, t, instruments, 1}, &f,
-					  &err),
+	assert_int_equal(ki_record_new(kept_path, &(struct ki_recorded){&origin, t, instruments, 1},
+				       &f, &err),
 			 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		const uint64_t values[] = {0, 0, sym->addr + i};
@@ -373,13 +372,13 @@ static void symbols(void **state)
 		assert_int_equal(ki_record_write(f, &rec, values, 0), 0);
 	}
 	assert_int_equal(ki_record_finish(f, 0, 1, &err), 0);
-	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
+	assert_int_equal(ki_recording_new(kept_path, &r, &err), 0);
 	assert_string_equal(ki_recording_symbol(r, sym->addr + 2, &offset), sym->name);
 	assert_int_equal(offset, 2);
 	assert_null(ki_recording_symbol(r, sym->addr + sym->size, &offset));
 	assert_null(ki_recording_symbol(r, sym->addr - 1, &offset));
-	ki_recording_close(r);
-	ki_target_close(t);
+	ki_recording_free(r);
+	ki_target_free(t);
 }
 
 /* More than one chunk of records, without flushing. */
@@ -395,11 +394,11 @@ static void long_file(void **state)
 
 		assert_int_equal(ki_record_write(f, &rec, NULL, 0), 0);
 	}
-	ki_record_abandon(f); /* killed: what had not been flushed is gone, and no more */
-	assert_int_equal(ki_recording_open(kept_path, &r, &err), 0);
+	ki_record_free(f); /* killed: what had not been flushed is gone, and no more */
+	assert_int_equal(ki_recording_new(kept_path, &r, &err), 0);
 	assert_true(ki_recording_state(r)->cut);
 	assert_true(ki_recording_state(r)->records > 100000 - (256 << 10) / 16 - 1);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 static void origin_here(void **state)

@@ -37,7 +37,7 @@ static struct ki_record_file *create(struct ki_target *t)
 	struct ki_record_file *f;
 
 	assert_int_equal(
-		ki_record_create(kept_path, &(struct ki_recorded){&origin, t, in, 1}, &f, NULL), 0);
+		ki_record_new(kept_path, &(struct ki_recorded){&origin, t, in, 1}, &f, NULL), 0);
 	return f;
 }
 
@@ -90,7 +90,7 @@ static void is_read(void **state)
 	assert_string_equal(m[0].name, "ext4");
 	assert_string_equal(m[0].build, "c0ffee00");
 	assert_string_equal(m[1].build, "");
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 /* More than one chunk holds. */
@@ -113,7 +113,7 @@ static void many(void **state)
 	for (size_t i = 0; i < n; i++)
 		assert_true(fn[i].addr == i && fn[i].cfg == ~i);
 	assert_int_equal(ki_recording_state(r)->records, 1);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 static struct chunk *chunk_of(uint32_t type)
@@ -150,7 +150,7 @@ static void may_be_unknown(void **state)
 	assert_int_equal(n, 0);
 	assert_int_equal(ki_recording_state(r)->records, 1);
 	assert_false(ki_recording_state(r)->cut);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 /* A string without end, or a row that is not whole: the file ends before the chunk. */
@@ -171,7 +171,7 @@ static void must_be_whole(void **state)
 		assert_true(ki_recording_state(r)->cut);
 		ki_recording_functions(r, &n);
 		assert_int_equal(n, 0);
-		ki_recording_close(r);
+		ki_recording_free(r);
 	}
 }
 
@@ -185,7 +185,7 @@ static void is_found(void **state)
 	uint64_t hash;
 
 	(void)state;
-	assert_int_equal(ki_target_open_image("test/fuzz/corpus/image/program", &t, NULL), 0);
+	assert_int_equal(ki_target_new_image("test/fuzz/corpus/image/program", &t, NULL), 0);
 	syms[0] = ki_target_symbol_named(t, NULL, "one", NULL);
 	syms[1] = ki_target_symbol_named(t, NULL, "two", NULL);
 	assert_int_equal(ki_record_functions_find(t, syms, 2, found, NULL), 0);
@@ -202,7 +202,7 @@ static void is_found(void **state)
 	assert_int_equal(ki_record_functions_find(t, all, 100, many_found, NULL), 0);
 	for (size_t i = 0; i < 100; i++)
 		assert_int_equal(many_found[i].cfg, found[i % 2].cfg);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void no_such_module(void **state)

@@ -393,10 +393,10 @@ static void write_file(const struct example *e, const char *path)
 {
 	struct ki_record_file *f;
 
-	assert_int_equal(ki_record_create(path,
-					  &(struct ki_recorded){e->origin ? e->origin : &origin,
-								NULL, e->instruments, e->n},
-					  &f, NULL),
+	assert_int_equal(ki_record_new(path,
+				       &(struct ki_recorded){e->origin ? e->origin : &origin, NULL,
+							     e->instruments, e->n},
+				       &f, NULL),
 			 0);
 	e->write(f);
 }

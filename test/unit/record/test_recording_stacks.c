@@ -37,8 +37,7 @@ static int make(void **state)
 	int ret = kept_make(state);
 
 	if (!ret)
-		ret = ki_record_create(kept_path, &(struct ki_recorded){.origin = &origin}, &f,
-				       NULL);
+		ret = ki_record_new(kept_path, &(struct ki_recorded){.origin = &origin}, &f, NULL);
 	if (!ret)
 		ret = ki_record_finish(f, 0, 9999, NULL);
 	kept_read(1 << 20);
@@ -90,7 +89,7 @@ static void stacks_are_read(void **state)
 	assert_string_equal(f.path, "/bin/x");
 	assert_string_equal(f.build, "abcd");
 	assert_true(f.offset == 0x10 && f.file_offset == 0x1020);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 static void wrong_stacks_are_not_read(void **state)
@@ -105,13 +104,13 @@ static void wrong_stacks_are_not_read(void **state)
 		bad[6] = frames << 32;
 		r = with_stacks(bad, sizeof(bad), &one_user, sizeof(one_user));
 		assert_int_equal(ki_recording_stack(r, 7, &s), frames == 1 ? 0 : -ENOENT);
-		ki_recording_close(r);
+		ki_recording_free(r);
 	}
 	/* strings without an end */
 	memset(bad, 'x', sizeof(bad));
 	r = with_stacks(two_stacks, sizeof(two_stacks), bad, sizeof(bad));
 	assert_true(ki_recording_state(r)->cut);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 /* A chunk that no reader would take is not written. */
@@ -126,7 +125,7 @@ static void too_large_a_chunk(void **state)
 	assert_non_null(name);
 	memset(name, 'x', length - 1);
 	assert_int_equal(
-		ki_record_create(kept_path, &(struct ki_recorded){&origin, NULL, &in, 1}, &f, NULL),
+		ki_record_new(kept_path, &(struct ki_recorded){&origin, NULL, &in, 1}, &f, NULL),
 		-EMSGSIZE);
 	assert_null(f);
 	free(name);

@@ -272,8 +272,8 @@ static struct ki_record_file *create_recording(void)
 	struct ki_record_origin origin = {0};
 	struct ki_record_file *out;
 
-	assert_int_equal(ki_record_create(file("rec"), &(struct ki_recorded){&origin, NULL, &in, 1},
-					  &out, NULL),
+	assert_int_equal(ki_record_new(file("rec"), &(struct ki_recorded){&origin, NULL, &in, 1},
+				       &out, NULL),
 			 0);
 	return out;
 }
@@ -293,11 +293,11 @@ static void record_stack(const struct ki_stacks_map *map, bool look, char *funct
 		ki_record_look(out);
 	assert_int_equal(ki_record_write(out, &rec, (const uint64_t[]){1}, 0), 0);
 	assert_int_equal(ki_record_finish(out, 0, 9, NULL), 0);
-	assert_int_equal(ki_recording_open(file("rec"), &r, NULL), 0);
+	assert_int_equal(ki_recording_new(file("rec"), &r, NULL), 0);
 	assert_int_equal(ki_recording_stack(r, 1, &s), 0);
 	assert_int_equal(ki_recording_frame(r, &s, 0, &frame), 0);
 	snprintf(function, n, "%s", frame.symbol);
-	ki_recording_close(r);
+	ki_recording_free(r);
 }
 
 /* The process has been looked at through one file, and has ended when another one is written. */
@@ -370,7 +370,7 @@ static void no_half_of_it_without_memory(void **state)
 	}
 	assert_int_equal(ki_record_write(out, &rec, (const uint64_t[]){1}, 0), 0);
 	assert_int_equal(ki_record_stacks(out, &map), 0);
-	ki_record_abandon(out);
+	ki_record_free(out);
 	ki_stacks_end(&map);
 }
 

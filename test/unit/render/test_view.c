@@ -8,7 +8,7 @@
 
 #include "../../../lib/render/listing.c"
 
-/* A function "f" of `orig`, of which ki_listing_make sees `now`. */
+/* A function "f" of `orig`, of which ki_listing_new sees `now`. */
 struct changed {
 	struct text x;
 	uint8_t bytes[64];
@@ -25,7 +25,7 @@ static void look(struct changed *c, const uint8_t *orig, const uint8_t *now, siz
 	look_at(&c->x, "f");
 	memcpy(c->bytes, now, len);
 	assert_int_equal(
-		ki_listing_make(&c->v, c->x.fn, c->x.fn->start, true, KI_SYNTAX_INTEL, &err), 0);
+		ki_listing_new(&c->v, c->x.fn, c->x.fn->start, true, KI_SYNTAX_INTEL, &err), 0);
 }
 
 static void end(struct changed *c)
@@ -130,7 +130,7 @@ static void jumps_inside_are_offsets(void **state)
 	check_line(&c, 2, 5, KI_LISTING_CHANGED, "jmp +0x7", "jmp +0x0");
 	ki_listing_free(&c.v);
 	memcpy(c.bytes, orig, sizeof(orig));
-	assert_int_equal(ki_listing_make(&c.v, c.x.fn, BASE + 3, true, KI_SYNTAX_ATT, NULL), 0);
+	assert_int_equal(ki_listing_new(&c.v, c.x.fn, BASE + 3, true, KI_SYNTAX_ATT, NULL), 0);
 	assert_int_equal(c.v.lines.n, 3);
 	ki_listing_text(&c.v, &c.v.lines.v[1], text);
 	assert_string_equal(text, "jmp +0x0");
@@ -146,7 +146,7 @@ static void not_a_boundary_is_refused(void **state)
 
 	(void)state;
 	LOOK(&c, orig, orig);
-	assert_int_equal(ki_listing_make(&v, c.x.fn, BASE + 1, false, KI_SYNTAX_INTEL, &err),
+	assert_int_equal(ki_listing_new(&v, c.x.fn, BASE + 1, false, KI_SYNTAX_INTEL, &err),
 			 -EINVAL);
 	assert_int_equal(err.reason, KI_R_NOT_BOUNDARY);
 	assert_non_null(strstr(err.msg, "f+0x1"));

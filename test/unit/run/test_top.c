@@ -28,7 +28,7 @@ static const struct ki_top_row rows[NROWS] = {
 static void begin(struct ki_top_model *m)
 {
 	*m = (struct ki_top_model){.what = "points", .time = 12.34, .seconds = 1};
-	assert_int_equal(ki_top_model_open(m, NROWS), 0);
+	assert_int_equal(ki_top_model_new(m, NROWS), 0);
 	memcpy(m->rows, rows, sizeof(rows));
 	assert_int_equal(ki_top_model_column(m, "calls", false), 0);
 	assert_int_equal(ki_top_model_column(m, "walltime", true), 1);
@@ -72,7 +72,7 @@ static void rows_are_sorted(void **state)
 	m.idle = true;
 	sort_by(&m, KI_TOP_BY_TOTAL, 0);
 	check_order(&m, "read open write old idle");
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 static void numbers_in_names_are_numbers(void **state)
@@ -80,7 +80,7 @@ static void numbers_in_names_are_numbers(void **state)
 	struct ki_top_model m = {.what = "", .idle = true, .sort = KI_TOP_BY_NAME};
 
 	(void)state;
-	assert_int_equal(ki_top_model_open(&m, 3), 0);
+	assert_int_equal(ki_top_model_new(&m, 3), 0);
 	ki_top_model_column(&m, "calls", false);
 	m.rows[0].name = "f:block/10";
 	m.rows[1].name = "f:block/9";
@@ -89,7 +89,7 @@ static void numbers_in_names_are_numbers(void **state)
 	assert_int_equal(m.order[0], 2);
 	assert_int_equal(m.order[1], 1);
 	assert_int_equal(m.order[2], 0);
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 static const char *selected(const struct ki_top_model *m)
@@ -121,7 +121,7 @@ static void what_is_selected_stays(void **state)
 	assert_string_equal(selected(&m), "open");
 	ki_top_model_move(&m, -1000);
 	assert_string_equal(selected(&m), "read");
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 static void nothing_is_selected_of_nothing(void **state)
@@ -129,13 +129,13 @@ static void nothing_is_selected_of_nothing(void **state)
 	struct ki_top_model m = {.what = ""};
 
 	(void)state;
-	assert_int_equal(ki_top_model_open(&m, 0), 0);
+	assert_int_equal(ki_top_model_new(&m, 0), 0);
 	ki_top_model_sort(&m);
 	ki_top_model_move(&m, 1);
 	ki_top_model_move(&m, -1);
 	ki_top_model_scroll(&m, 5);
 	assert_string_equal(selected(&m), "");
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 /* The screen moves only when it must, and has no empty lines while there are rows for them. */
@@ -164,7 +164,7 @@ static void the_selected_row_is_seen(void **state)
 	ki_top_model_scroll(&m, 0);
 	ki_top_model_scroll(&m, 100);
 	assert_int_equal(m.first, 0);
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 static void check_screen(struct ki_top_model *m, unsigned int width, unsigned int height,
@@ -225,7 +225,7 @@ static void a_screen_is_drawn(void **state)
 	check_screen(&m, 90, 4, "no blocks there", total);
 	sort_by(&m, KI_TOP_BY_NAME, 1);
 	check_screen(&m, 100, 4, "", named);
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 /* However small it is, nothing is written outside. */
@@ -245,7 +245,7 @@ static void any_size_can_be_drawn(void **state)
 				assert_int_equal(strlen(ki_canvas_line(&c, i)), w);
 			ki_canvas_close(&c);
 		}
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 static void the_selected_line_is_inverse(void **state)
@@ -262,7 +262,7 @@ static void the_selected_line_is_inverse(void **state)
 		assert_int_equal(c.looks[i], i == 4 ? KI_LOOK_INVERSE : KI_LOOK_PLAIN);
 	assert_int_equal(c.looks[1], KI_LOOK_BOLD);
 	ki_canvas_close(&c);
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 /* A name is from a kernel's module: it must not reach the terminal's controls. */
@@ -279,7 +279,7 @@ static void controls_are_not_drawn(void **state)
 	assert_non_null(strstr(ki_canvas_line(&c, 4), "  a?[2Jb??"));
 	assert_memory_equal(ki_canvas_line(&c, 7), "x?y ", 4);
 	ki_canvas_close(&c);
-	ki_top_model_close(&m);
+	ki_top_model_free(&m);
 }
 
 /* The keys in some bytes, each as a letter; what is left is ended. */

@@ -73,7 +73,7 @@ static uint64_t value(const char *text, const struct ki_site_regs *at, unsigned 
 	struct ki_node *x;
 	int ret;
 
-	assert_int_equal(ki_predicate_parse_value(text, &p, &err), 0);
+	assert_int_equal(ki_predicate_new_value(text, &p, &err), 0);
 	assert_int_equal(ki_snippet_new(&s), 0);
 	ki_snippet_of_thread(s, 1, at);
 	ret = ki_predicate_build(p, s, NULL, &x, &err);

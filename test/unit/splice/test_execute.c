@@ -341,7 +341,7 @@ static void try_code(const char *what, size_t len, unsigned int rounds)
 				 (unsigned long long)gs_area[16 + i], rounds);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static bool is_short(size_t len)
@@ -355,7 +355,7 @@ static bool is_short(size_t len)
 	yes = spans.n < 2 || spans.v[1].board != KI_BOARD_JMP;
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 	return yes;
 }
 
@@ -443,7 +443,7 @@ static unsigned int run_windows_of(const char *path, unsigned int most)
 	unsigned int done = 0;
 	size_t n;
 
-	if (ki_target_open_image(path, &t, &err)) {
+	if (ki_target_new_image(path, &t, &err)) {
 		print_message("%s\n", err.msg);
 		return 0;
 	}
@@ -469,7 +469,7 @@ static unsigned int run_windows_of(const char *path, unsigned int most)
 		ki_spans_free(&spans);
 		ki_function_free(fn);
 	}
-	ki_target_close(t);
+	ki_target_free(t);
 	return done;
 }
 

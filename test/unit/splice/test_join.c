@@ -77,7 +77,7 @@ static void release(void)
 		ki_spans_free(&spans[i]);
 		ki_function_free(fn[i]);
 	}
-	ki_target_close(target);
+	ki_target_free(target);
 }
 
 static void lay_out(void)

@@ -42,7 +42,7 @@ static void release(void)
 	ki_plan_free(plan);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 }
 
 static void lay_out(const uint32_t *blocks)

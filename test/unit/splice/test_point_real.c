@@ -70,7 +70,7 @@ static void all_points_of_a_library(void **state)
 	size_t n;
 
 	(void)state;
-	if (ki_target_open_image("/lib/x86_64-linux-gnu/libc.so.6", &t, &err))
+	if (ki_target_new_image("/lib/x86_64-linux-gnu/libc.so.6", &t, &err))
 		fail_msg("%s", err.msg);
 	syms = ki_target_symbols(t, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -86,7 +86,7 @@ static void all_points_of_a_library(void **state)
 		ki_spans_free(&s);
 		ki_function_free(f);
 	}
-	ki_target_close(t);
+	ki_target_free(t);
 	print_message("%zu places\n", c.places);
 	for (unsigned int r = 1; r < KI_R_COUNT; r++)
 		if (c.refused[r])

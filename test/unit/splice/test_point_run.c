@@ -140,7 +140,7 @@ static void release(void)
 	ki_plan_free(plan);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
-	ki_target_close(target);
+	ki_target_free(target);
 }
 
 static void compare(const struct run_outcome *a, const struct run_outcome *b, unsigned int number)

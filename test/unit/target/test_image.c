@@ -122,7 +122,7 @@ static void program_of_two_sections(void **state)
 	assert_memory_equal(buf, f.more, 32);
 	assert_int_equal(ki_target_read(t, 0x2000, buf, 33, KI_VIEW_LIVE, NULL), -EFAULT);
 	assert_int_equal(ki_target_read(t, 0x1fff, buf, 2, KI_VIEW_LIVE, NULL), -EFAULT);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void relocatable_file(void **state)
@@ -146,7 +146,7 @@ static void relocatable_file(void **state)
 	assert_ptr_equal(ki_target_symbol_at(t, 0), s);
 	assert_int_equal(ki_target_read(t, 72, &byte, 1, KI_VIEW_ORIG, NULL), 0);
 	assert_int_equal(byte, 0x97);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void files_of_other_kinds(void **state)
@@ -190,11 +190,11 @@ static void files_that_are_not_there(void **state)
 	struct ki_target *t;
 
 	(void)state;
-	assert_int_equal(ki_target_open_image("/nonexistent", &t, &err), -ENOENT);
+	assert_int_equal(ki_target_new_image("/nonexistent", &t, &err), -ENOENT);
 	assert_non_null(strstr(err.msg, "/nonexistent"));
-	assert_int_equal(ki_target_open_image("/", &t, NULL), -EINVAL);
-	assert_int_equal(ki_target_open_image("/dev/null", &t, NULL), -EINVAL);
-	assert_int_equal(ki_target_open_image("/proc/self/maps", &t, NULL), -EINVAL);
+	assert_int_equal(ki_target_new_image("/", &t, NULL), -EINVAL);
+	assert_int_equal(ki_target_new_image("/dev/null", &t, NULL), -EINVAL);
+	assert_int_equal(ki_target_new_image("/proc/self/maps", &t, NULL), -EINVAL);
 }
 
 /* Whatever opens must be fit for use. */
@@ -219,7 +219,7 @@ static void try_file(const void *bytes, size_t len)
 		ki_function_free(fn);
 	}
 	assert_int_equal(ki_target_text_hash(t, hash, &err), 0);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void files_cut_off(void **state)
@@ -284,7 +284,7 @@ static void this_program(void **state)
 
 	(void)state;
 	dl_iterate_phdr(first_object, &bias);
-	if (ki_target_open_image("/proc/self/exe", &t, &err))
+	if (ki_target_new_image("/proc/self/exe", &t, &err))
 		fail_msg("%s", err.msg);
 	s = ki_target_symbol_named(t, "", "well_known", NULL);
 	assert_non_null(s);
@@ -293,7 +293,7 @@ static void this_program(void **state)
 	assert_memory_equal(buf, (const void *)(uintptr_t)well_known, 4);
 	assert_non_null(ki_target_symbol_named(t, NULL, "main", NULL));
 	assert_non_null(ki_target_symbol_named(t, NULL, "files_broken", NULL));
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int main(void)

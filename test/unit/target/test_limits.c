@@ -101,7 +101,7 @@ static void many_sections(void **state)
 	}
 	assert_int_equal(ki_target_text_hash(t, hash, NULL), 0);
 	assert_true(now() - begin < 5);
-	ki_target_close(t);
+	ki_target_free(t);
 	free(b.bytes);
 }
 
@@ -161,7 +161,7 @@ static void names_inside_names(void **state)
 	for (size_t i = 0; i < n; i++)
 		assert_in_range(strlen(s[i].name), 1, 4095);
 	assert_true(now() - begin < 5);
-	ki_target_close(t);
+	ki_target_free(t);
 	free(b.bytes);
 }
 
@@ -225,7 +225,7 @@ static void data_on_top_of_data(void **state)
 	assert_int_equal(ki_target_read_data(t, 0x1fff, buf, 2, NULL), -EFAULT);
 	assert_int_equal(ki_target_read_data(t, 0x100f, buf, 1, NULL), 0);
 	assert_int_equal(ki_target_read_data(t, 0, buf, 0, NULL), 0);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int main(void)

@@ -148,7 +148,7 @@ static void live_kernel(void **state)
 	driver.module_end = MOD;
 	assert_int_equal(ki_target_read(t, MOD + 5, buf, 64, KI_VIEW_ORIG, &err), -EFAULT);
 	assert_int_equal(err.reason, KI_R_NOT_TEXT);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void end_of_a_module(void **state)
@@ -167,7 +167,7 @@ static void end_of_a_module(void **state)
 		r = ki_target_ranges(t, &n);
 		assert_int_equal(n, 2);
 		assert_int_equal(r[1].end - MOD, ends[i]);
-		ki_target_close(t);
+		ki_target_free(t);
 	}
 }
 
@@ -190,13 +190,13 @@ static void reserved_text_is_read_once(void **state)
 	assert_int_equal(ki_target_reserved(t, 0, UINT64_MAX, &rows, &n, &err), 0);
 	assert_int_equal(n, driver.rows);
 	assert_int_equal(driver.reserved_calls, 2);
-	ki_target_close(t);
+	ki_target_free(t);
 
 	reset_driver();
 	driver.rows = KI_RESERVED_MAX + 1;
 	assert_int_equal(open_live(live_symbols, &t, &err), 0);
 	assert_int_equal(ki_target_reserved(t, 0, 1, &rows, &n, &err), -ENOSPC);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void text_hash_of_the_live_kernel(void **state)
@@ -221,7 +221,7 @@ static void text_hash_of_the_live_kernel(void **state)
 	driver.read_error = -EIO;
 	assert_int_equal(ki_target_text_hash(t, b, &err), -EIO);
 	assert_int_equal(err.code, -EIO);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void text_that_was_kept(void **state)
@@ -260,7 +260,7 @@ static void text_that_was_kept(void **state)
 	assert_int_equal(ki_target_text_compare(t, other, &c, NULL), -EINVAL);
 	assert_int_equal(ki_target_text_compare(t, "/nonexistent", &c, NULL), -ENOENT);
 	assert_int_equal(ki_target_text_keep(t, "/nonexistent/file", KI_VIEW_LIVE, NULL), -ENOENT);
-	ki_target_close(t);
+	ki_target_free(t);
 	drop(path);
 	drop(other);
 }
@@ -318,7 +318,7 @@ static void this_machine(void **state)
 	(void)state;
 	if (access(KI_DEVICE, F_OK) == 0)
 		skip();
-	assert_int_equal(ki_target_open_live(&t, &err), -ENODEV);
+	assert_int_equal(ki_target_new_live(&t, &err), -ENODEV);
 	assert_int_equal(err.reason, KI_R_NO_DEVICE);
 }
 

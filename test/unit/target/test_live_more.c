@@ -59,7 +59,7 @@ static int read_core(const char *core, uint64_t addr, void *buf, size_t len, str
 		memset(buf, 0, len);
 		assert_int_equal(ki_target_read_data(t, addr, buf, len, NULL), 0);
 	}
-	ki_target_close(t);
+	ki_target_free(t);
 	drop(path);
 	return ret;
 }
@@ -157,14 +157,14 @@ static void device_for_reading(void **state)
 	chmod(device, 0444);
 	assert_int_equal(ki_live_open(&env, &t, &err), 0);
 	assert_int_equal(fcntl(ki_target_fd(t), F_GETFL) & O_ACCMODE, O_RDWR);
-	ki_target_close(t);
+	ki_target_free(t);
 	assert_int_equal(seteuid(1), 0);
 	assert_int_equal(ki_live_open(&env, &t, &err), 0);
 	assert_int_equal(fcntl(ki_target_fd(t), F_GETFL) & O_ACCMODE, O_RDONLY);
 	driver.read_error = -EPERM; /* it has been locked down since */
 	assert_int_equal(ki_target_read(t, TEXT, &(char){0}, 1, KI_VIEW_LIVE, &err), -EPERM);
 	assert_int_equal(err.reason, KI_R_LOCKDOWN);
-	ki_target_close(t);
+	ki_target_free(t);
 	assert_int_equal(seteuid(0), 0);
 	chmod(device, 0);
 	assert_int_equal(seteuid(1), 0);
@@ -212,7 +212,7 @@ static void symbols_of_a_map(void **state)
 		assert_string_equal(s[i].name, names[i]);
 		assert_string_equal(s[i].module, i < 2 ? "" : "m1");
 	}
-	ki_target_close(t);
+	ki_target_free(t);
 	assert_int_equal(open_with_map("ffffffff80000000 T _stext\n"
 				       "ffffffff80001000 T _etext\n",
 				       &t, &err),
@@ -299,7 +299,7 @@ static void modules_come_and_go(void **state)
 	assert_int_equal(ki_target_refresh(t, &changed, NULL), 0);
 	assert_true(changed);
 	assert_string_equal(ki_target_symbol_at(t, MOD)->name, "two");
-	ki_target_close(t);
+	ki_target_free(t);
 	drop(path);
 }
 
@@ -320,7 +320,7 @@ static void much_text_in_one_call(void **state)
 	assert_true(driver.calls <= 5);
 	for (size_t i = 0; i < len; i += 4093)
 		assert_int_equal(buf[i], (uint8_t)((TEXT + i) * 31));
-	ki_target_close(t);
+	ki_target_free(t);
 	free(buf);
 }
 

@@ -82,7 +82,7 @@ static void map_is_read(void **state)
 	assert_int_equal(ki_target_read_data(t, UINT64_MAX, buf, 2, NULL), -EFAULT);
 	assert_int_equal(ki_target_read_data(t, TEXT + 2, buf, 1, NULL), 0);
 	assert_int_equal(buf[0], 0x90);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void refuse(const char *map, int code, const char *why)
@@ -141,16 +141,16 @@ static void maps_that_are_no_files(void **state)
 	int fd = file_of_bytes("", 0, path);
 
 	(void)state;
-	assert_int_equal(ki_target_open_with_map("/proc/self/exe", "/nonexistent", &t, &err),
+	assert_int_equal(ki_target_new_with_map("/proc/self/exe", "/nonexistent", &t, &err),
 			 -ENOENT);
-	assert_int_equal(ki_target_open_with_map("/proc/self/exe", "/dev/null", &t, NULL), -EINVAL);
-	assert_int_equal(ki_target_open_with_map("/proc/self/exe", "/", &t, NULL), -EINVAL);
+	assert_int_equal(ki_target_new_with_map("/proc/self/exe", "/dev/null", &t, NULL), -EINVAL);
+	assert_int_equal(ki_target_new_with_map("/proc/self/exe", "/", &t, NULL), -EINVAL);
 	assert_int_equal(ftruncate(fd, (64 << 20) + 1), 0);
 	ki_err_clear(&err);
-	assert_int_equal(ki_target_open_with_map("/proc/self/exe", path, &t, &err), -EFBIG);
+	assert_int_equal(ki_target_new_with_map("/proc/self/exe", path, &t, &err), -EFBIG);
 	assert_int_equal(ftruncate(fd, 1 << 20), 0);
 	ki_err_clear(&err);
-	assert_int_equal(ki_target_open_with_map("/proc/self/exe", path, &t, &err), -EINVAL);
+	assert_int_equal(ki_target_new_with_map("/proc/self/exe", path, &t, &err), -EINVAL);
 	close(fd);
 	kernel(&f);
 	f.type = ET_REL;
@@ -235,7 +235,7 @@ static void tables_of_a_kernel(void **state)
 	check_row(&row[6], TEXT + 0x60, 0x20, KI_R_NOINSTR, 0);
 	check_row(&row[7], TEXT + 0xfe, 2, KI_R_JUMP_LABEL, TEXT + 0x92);
 	check_row(&row[8], INIT, 32, KI_R_INIT_TEXT, 0);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 /* Three sites, in entries of each size that kernels have. */
@@ -263,7 +263,7 @@ static void bug_entries_of_any_size(void **state)
 		assert_int_equal(n, 3);
 		for (size_t i = 0; i < 3; i++)
 			check_row(&row[i], TEXT + 16 * i, 2, KI_R_BUG_SITE, 0);
-		ki_target_close(t);
+		ki_target_free(t);
 	}
 }
 
@@ -299,7 +299,7 @@ static void tables_that_lie(void **state)
 			fail_msg("%s", err.msg);
 		assert_int_equal(ki_target_reserved(t, 0, TEXT + 256, &row, &n, NULL), 0);
 		assert_int_equal(n, 0);
-		ki_target_close(t);
+		ki_target_free(t);
 	}
 }
 
@@ -323,7 +323,7 @@ static void tables_of_an_object(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(ki_target_open_image("test/fuzz/corpus/image/object", &t, NULL), 0);
+	assert_int_equal(ki_target_new_image("test/fuzz/corpus/image/object", &t, NULL), 0);
 	assert_int_equal(ki_target_reserved(t, 0, UINT64_MAX, &row, &n, NULL), 0);
 	assert_int_equal(n, 7);
 	for (size_t i = 0; i < n; i++) {
@@ -331,7 +331,7 @@ static void tables_of_an_object(void **state)
 		assert_int_equal(row[i].len, want[i].len);
 		assert_int_equal(row[i].target != 0, want[i].target);
 	}
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int main(void)

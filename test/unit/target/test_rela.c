@@ -87,7 +87,7 @@ static void each_type(void **state)
 		assert_int_equal(field(t, 8, cases[i].size), cases[i].want);
 		assert_int_equal(field(t, 0, 8), 0x9090909090909090);
 		assert_int_equal(field(t, 8 + cases[i].size, 8), 0x9090909090909090);
-		ki_target_close(t);
+		ki_target_free(t);
 	}
 }
 
@@ -129,7 +129,7 @@ static void refused(void **state)
 		i = elf_rela(&f, to, &cases[0].rela, 1);
 		f.sh[i].sh_info = to == 8 ? UINT32_MAX : to;
 		assert_int_equal(open_elf(&f, NULL, &t, &err), 0);
-		ki_target_close(t);
+		ki_target_free(t);
 	}
 }
 
@@ -166,7 +166,7 @@ static void externals_have_names(void **state)
 	assert_null(ki_target_symbol_named(t, NULL, "elsewhere", s));
 	assert_int_equal(ki_target_read(t, EXTERNAL, &byte, 1, KI_VIEW_ORIG, NULL), -EFAULT);
 	assert_int_equal(ki_target_read_data(t, EXTERNAL, &byte, 1, NULL), -EFAULT);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 /* `jmp __x86_return_thunk` is a return in a module too, where the thunk is elsewhere. */
@@ -187,7 +187,7 @@ static void thunks_elsewhere(void **state)
 	assert_int_equal(ki_function_analyze(t, ki_target_symbols(t, &n), &fn, NULL), 0);
 	assert_int_equal(fn->insns[0].kind, KI_INSN_RET);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 /* A file as the test sees it. */
@@ -325,10 +325,10 @@ static void check_against_ld(const char *path, size_t least)
 		 "ld --no-relax -z norelro -e 0 -T %s -o %s %s 2>/dev/null", script, out, in);
 	assert_int_equal(system(command), 0);
 	assert_true(slurp(out, &linked));
-	if (ki_target_open_image(path, &t, &err))
+	if (ki_target_new_image(path, &t, &err))
 		fail_msg("%s", err.msg);
 	assert_true(compare(t, &linked) >= least);
-	ki_target_close(t);
+	ki_target_free(t);
 	free(file.bytes);
 	free(linked.bytes);
 	unlink(in);
@@ -378,12 +378,12 @@ static void loader_agrees(void **state)
 	struct ki_err err;
 
 	(void)state;
-	if (ki_target_open_image("/proc/self/exe", &t, &err))
+	if (ki_target_new_image("/proc/self/exe", &t, &err))
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < sizeof(pointers) / sizeof(*pointers); i++)
 		assert_int_equal(field(t, (uintptr_t)&pointers[i] - base, 8),
 				 (uintptr_t)pointers[i] - base);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void pointers_of_a_program(void **state)
@@ -417,7 +417,7 @@ static void pointers_of_a_program(void **state)
 	assert_int_equal(field(t, 0x2038, 8), 0);
 	assert_int_equal(field(t, 0x1000, 8), 0x9090909090909090);
 	assert_int_equal(field(t, 0x2000, 8), UINT64_MAX - 1);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int main(void)

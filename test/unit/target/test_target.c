@@ -66,8 +66,8 @@ static void symbols_are_in_order(void **state)
 	assert_int_equal(ki_target_kind(t), KI_TARGET_LIVE);
 	assert_int_equal(ki_target_fd(t), -1);
 	assert_null(ki_target_info(t));
-	ki_target_close(t);
-	ki_target_close(NULL);
+	ki_target_free(t);
+	ki_target_free(NULL);
 }
 
 static void symbols_are_found(void **state)
@@ -97,7 +97,7 @@ static void symbols_are_found(void **state)
 	assert_null(ki_target_symbol_named(t, NULL, "before", NULL));
 	assert_null(ki_target_symbol_named(t, NULL, "behind", NULL));
 	assert_null(ki_target_symbol_named(t, NULL, "", NULL));
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void reading_stays_inside(void **state)
@@ -120,7 +120,7 @@ static void reading_stays_inside(void **state)
 	assert_int_equal(ki_target_read(t, TEXT + 1, buf, SIZE_MAX, KI_VIEW_LIVE, NULL), -EFAULT);
 	assert_int_equal(ki_target_read(t, TEXT, buf, 0, KI_VIEW_LIVE, NULL), 0);
 	assert_int_equal(ki_target_read(t, TEXT, buf, 1, (enum ki_view)7, NULL), -EINVAL);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 /* What a search that looks at every row finds. */
@@ -158,10 +158,10 @@ static void long_rows_are_found(void **state)
 		check_rows(t, rows, 200, a, a + 1 + a % 50);
 	check_rows(t, rows, 200, 0, UINT64_MAX);
 	check_rows(t, rows, 200, TEXT + 5000, TEXT + 5000);
-	ki_target_close(t);
+	ki_target_free(t);
 	t = open_memory(NULL, 0);
 	check_rows(t, NULL, 0, 0, UINT64_MAX);
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 static void hash_of(struct ki_target *t, char hash[KI_TEXT_HASH_LEN])
@@ -212,7 +212,7 @@ static void hash_sees_what_matters(void **state)
 		assert_int_equal(strcmp(base, now) != 0, i);
 		memset(text + place, 0x90, sizeof(count));
 	}
-	ki_target_close(t);
+	ki_target_free(t);
 }
 
 int main(void)

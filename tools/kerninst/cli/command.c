@@ -118,7 +118,7 @@ static void reap(struct command *c, int options)
 
 int command_reach_entry(struct command *c, struct ki_err *err)
 {
-	int ret = ki_process_await(c->pid, &c->launch, err);
+	int ret = ki_process_launch_new(c->pid, &c->launch, err);
 
 	if (ret)
 		return ret;

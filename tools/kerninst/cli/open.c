@@ -56,12 +56,12 @@ int open_target(const struct open_options *o, struct ki_target **t, struct ki_er
 			"command/ is for kerninst stat and cover, which start it: of a process "
 			"that runs, PID/");
 	if (o->pid)
-		return ki_target_open_process(o->pid, t, err);
+		return ki_target_new_process(o->pid, t, err);
 	if (o->system_map)
-		return ki_target_open_with_map(o->image, o->system_map, t, err);
+		return ki_target_new_with_map(o->image, o->system_map, t, err);
 	if (o->image)
-		return ki_target_open_image(o->image, t, err);
-	return ki_target_open_live(t, err);
+		return ki_target_new_image(o->image, t, err);
+	return ki_target_new_live(t, err);
 }
 
 static bool has_symbols(const struct ki_target *t)
@@ -86,7 +86,7 @@ int open_checked(const struct open_options *o, struct ki_target **t, struct ki_e
 
 	if (ret || has_symbols(*t))
 		return ret;
-	ki_target_close(*t);
+	ki_target_free(*t);
 	*t = NULL;
 	if (o->pid)
 		return ki_err_set(err, -ENOMSG, 0,
@@ -116,7 +116,7 @@ int open_program(struct ki_target *t, const struct ki_program_options *o, bool q
 {
 	struct ki_ticking *ticking = quiet ? NULL : ki_ticking_start("analysing all code");
 	struct ki_err err = {0};
-	int ret = ki_program_build(t, o, out, &err);
+	int ret = ki_program_new(t, o, out, &err);
 
 	ki_ticking_end(ticking);
 	return ret ? cli_fail(&err) : CLI_OK;

@@ -49,7 +49,7 @@ int open_checked(const struct open_options *o, struct ki_target **t, struct ki_e
 int open_or_fail(const struct open_options *o, struct ki_target **t);
 
 /*
- * ki_program_build, reported: an exit status. On a terminal, stderr says that it is at work when
+ * ki_program_new, reported: an exit status. On a terminal, stderr says that it is at work when
  * it takes more than a second, unless quiet.
  */
 int open_program(struct ki_target *t, const struct ki_program_options *o, bool quiet,

@@ -58,14 +58,14 @@ int splits_make(struct ki_splits *s, const struct verb *self, const char *all)
 {
 	struct ki_err err = {0};
 
-	return ki_splits_make(s, all, &err) ? said(self, &err) : CLI_OK;
+	return ki_splits_new(s, all, &err) ? said(self, &err) : CLI_OK;
 }
 
 int record_values_parse(struct ki_record_values *v, const struct verb *self, const char *text)
 {
 	struct ki_err err = {0};
 
-	return ki_record_values_parse(v, text, &err) ? said(self, &err) : CLI_OK;
+	return ki_record_values_new(v, text, &err) ? said(self, &err) : CLI_OK;
 }
 
 int record_written_when(struct ki_record_values *v, const struct verb *self,
@@ -80,7 +80,7 @@ int stat_by_parse(struct ki_aggregate *b, const struct verb *self, const struct 
 {
 	struct ki_err err = {0};
 
-	return ki_aggregate_parse(b, also, &err) ? said(self, &err) : CLI_OK;
+	return ki_aggregate_new(b, also, &err) ? said(self, &err) : CLI_OK;
 }
 
 /* ---- what takes long ---- */

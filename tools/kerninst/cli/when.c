@@ -30,7 +30,7 @@ int when_if(const void *self, const char *text, void *w)
 	struct ki_err err = {0};
 	struct ki_predicate *p;
 
-	if (ki_predicate_parse(text, &p, &err))
+	if (ki_predicate_new(text, &p, &err))
 		return cli_misuse(self, "--if '%s': %s", text, err.msg);
 	ki_predicate_free(p);
 	return add(w, text);
@@ -82,7 +82,7 @@ static int add_own(struct when *w)
 {
 	char text[48];
 	uint64_t id;
-	int error = ki_own_make(&id);
+	int error = ki_own_new(&id);
 
 	if (error == -ENODEV)
 		return cli_error(
@@ -103,14 +103,14 @@ int when_predicate(struct when *w, const struct verb *self, struct ki_predicate 
 	*out = NULL;
 	if (ret)
 		return ret;
-	if (!w->text || !ki_predicate_parse(w->text, out, &err))
+	if (!w->text || !ki_predicate_new(w->text, out, &err))
 		return CLI_OK;
 	return cli_misuse(self, "%s: %s", w->text, err.msg);
 }
 
 void when_free(struct when *w)
 {
-	ki_own_end();
+	ki_own_free();
 	free(w->text);
 	w->text = NULL;
 }

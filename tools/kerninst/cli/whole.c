@@ -25,7 +25,7 @@ static struct {
 /* What the driver has done for everyone until now. */
 static bool ask_driver(struct ki_info *info)
 {
-	int fd = ki_sessions_open(NULL);
+	int fd = ki_sessions_fd(NULL);
 	bool told;
 
 	if (fd < 0)

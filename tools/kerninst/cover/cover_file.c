@@ -100,7 +100,7 @@ static int show(const struct options *o)
 		ret = open_or_fail(&o->open, &t);
 	if (!ret)
 		ret = cover_output_write(&o->output, c, t);
-	ki_target_close(t);
+	ki_target_free(t);
 	ki_coverage_free(c);
 	return ret;
 }

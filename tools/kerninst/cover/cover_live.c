@@ -136,7 +136,7 @@ static int install(struct run *r)
 	o.progress = tell;
 	o.arg = r;
 	l->progress(l->arg, "instrumenting", 0, r->syms.n);
-	ret = ki_cover_install(r->t, r->syms.v, r->syms.n, &o, &r->cover, &err);
+	ret = ki_cover_new(r->t, r->syms.v, r->syms.n, &o, &r->cover, &err);
 	l->progress(l->arg, NULL, 0, 0);
 	return ret ? cli_fail(&err) : CLI_OK;
 }
@@ -237,8 +237,8 @@ int cover_live(const struct verb *self, int argc, char **argv)
 		ret = measure(&r, self);
 	}
 	command_abandon(&r.command);
-	ki_cover_close(r.cover);
-	ki_target_close(r.t);
+	ki_cover_free(r.cover);
+	ki_target_free(r.t);
 	ki_vec_free(&r.syms);
 	cover_output_free(&o.output);
 	ki_predicate_free(when);

@@ -161,7 +161,7 @@ static int show_group(const struct record *r, struct ki_recorder_group *g)
 	struct ki_measured report = {.out = stdout, .bold = cli_bold(stdout)};
 	int ret = CLI_OK;
 
-	if (ki_measured_open(&report, &g->points, r->o->json))
+	if (ki_measured_new(&report, &g->points, r->o->json))
 		return cli_no_memory();
 	if (r->r.ngroups > 1 && !r->o->json)
 		print_times(g, report.out);
@@ -170,7 +170,7 @@ static int show_group(const struct record *r, struct ki_recorder_group *g)
 	if (!ret && r->o->dry_run)
 		ret = report_dry(&report, &g->points, g->predicted ? &g->prediction : NULL,
 				 r->o->r.quiet);
-	ki_measured_close(&report);
+	ki_measured_free(&report);
 	return ret;
 }
 
@@ -217,7 +217,7 @@ static int record_all(struct record *r, int argc, char **argv)
 		return ret;
 	r->waiting.ring = wakes ? ki_target_fd(r->r.t) : -1;
 	ki_record_command_text(argc, argv, command, sizeof(command));
-	ret = told(r, ki_recorder_create(&r->r, command));
+	ret = told(r, ki_recorder_begin_file(&r->r, command));
 	return ret ? ret : run_all(r);
 }
 
@@ -226,8 +226,8 @@ static void end(struct record *r)
 	command_abandon(&r->command);
 	record_wait_end(&r->waiting);
 	ki_recorder_free(&r->r);
-	ki_opened_close(&r->processes);
-	ki_target_close(r->r.t);
+	ki_opened_free(&r->processes);
+	ki_target_free(r->r.t);
 	ki_predicate_free(r->r.when);
 	record_options_free(r->o);
 }

@@ -56,7 +56,7 @@ static int await_modules(pid_t pid, const struct ki_asked *asked, struct command
 		struct ki_err err = {0};
 		const char *what;
 
-		if (ki_target_open_process(pid, &t, &err))
+		if (ki_target_new_process(pid, &t, &err))
 			return cli_fail(&err);
 		what = ki_process_points_missing(t, asked);
 		if (!what) {
@@ -66,7 +66,7 @@ static int await_modules(pid_t pid, const struct ki_asked *asked, struct command
 		if (!command->started)
 			run_start(command);
 		ret = await_mapping(t, pid, what, command);
-		ki_target_close(t);
+		ki_target_free(t);
 	}
 	return ret;
 }
@@ -112,7 +112,7 @@ int process_stat_open(const struct verb *self, const struct stat_options *o, str
 		ret = run_prepare(command, o->command, false);
 	if (!ret && o->await)
 		ret = await_modules(s->pid, asked, command, &s->t);
-	else if (!ret && ki_target_open_process(s->pid, &s->t, &err))
+	else if (!ret && ki_target_new_process(s->pid, &s->t, &err))
 		ret = cli_fail(&err);
 	return ret;
 }

@@ -94,7 +94,7 @@ static int open_output(struct run *r)
 	if (!r->s.out)
 		return cli_error("%s: %s", o->output, strerror(errno));
 	r->s.bold = cli_bold(r->s.out);
-	ret = told(r, ki_stat_open(&r->s, &r->err));
+	ret = told(r, ki_stat_new(&r->s, &r->err));
 	return !ret && o->show_code ? report_code(&r->s.report, &r->s.points) : ret;
 }
 
@@ -144,7 +144,7 @@ static int find_points(struct run *r)
 	r->prediction.listener = s->listener;
 
 	if (ki_aggregate_wanted(s->by))
-		ret = told(r, ki_aggregate_open(s->by, s->t, &s->points, &r->err));
+		ret = told(r, ki_aggregate_prepare(s->by, s->t, &s->points, &r->err));
 	if (!ret && o->preset)
 		ret = told(r, ki_preset_ask(o->preset, s->t, &r->asked.of.v[0].asked, &r->err));
 	if (!ret)
@@ -153,7 +153,7 @@ static int find_points(struct run *r)
 		ret = told(r, ki_predict_for(&r->prediction, &s->points, s->t,
 					     &r->asked.of.v[0].asked, &how, &r->err));
 	if (!ret && s->costed && !o->dry_run)
-		ret = told(r, ki_cost_open(&s->cost, &s->points, &r->err));
+		ret = told(r, ki_cost_new(&s->cost, &s->points, &r->err));
 	return ret;
 }
 
@@ -337,7 +337,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ki_stat_free(&r.s);
 	ki_prediction_free(&r.prediction);
 	ki_asked_all_free(&r.asked);
-	ki_target_close(r.s.t);
+	ki_target_free(r.s.t);
 	ki_predicate_free(r.when);
 	stat_options_free(&o);
 	return close_output(&r, ret);

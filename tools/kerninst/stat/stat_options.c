@@ -240,7 +240,7 @@ int stat_parse(const struct verb *self, int argc, char **argv, struct stat_optio
 
 void stat_options_free(struct stat_options *o)
 {
-	ki_aggregate_close(&o->by);
+	ki_aggregate_free(&o->by);
 	when_free(&o->when);
 	ki_splits_free(&o->splits);
 	ki_wanted_free(&o->wanted);

@@ -121,7 +121,7 @@ static void enter(struct run *r)
 	say(r, "putting counters into all blocks ...");
 	ret = ask_for_blocks(r, p, ki_metric_find(m->columns[m->by].metric));
 	if (ret)
-		ki_top_view_close(&r->blocks);
+		ki_top_view_free(&r->blocks);
 	else
 		r->shown = &r->blocks;
 	note(r, ret);
@@ -135,7 +135,7 @@ static void leave(struct run *r)
 		return;
 	say(r, "taking them out ...");
 	ret = told(r, ki_top_view_take_out(&r->blocks, &r->err));
-	ki_top_view_close(&r->blocks);
+	ki_top_view_free(&r->blocks);
 	r->shown = &r->functions;
 	note(r, ret);
 }
@@ -331,8 +331,8 @@ static int prepare(struct run *r, const struct verb *self)
 	if (!ret)
 		ret = find_process(r);
 	if (!ret)
-		ret = ki_top_view_open(&r->functions, &r->how, "points", false) ? cli_no_memory()
-										: CLI_OK;
+		ret = ki_top_view_new(&r->functions, &r->how, "points", false) ? cli_no_memory()
+									       : CLI_OK;
 	for (int i = 0; !ret && i < o->npoints; i++)
 		ret = points_ask(&r->functions.asked, self, o->points[i]);
 	if (!ret)
@@ -364,8 +364,8 @@ static int run(const struct verb *self, int argc, char **argv)
 			ret = run_all(&r);
 		command_abandon(&r.command);
 		top_wait_close(&r.wait);
-		ki_top_view_close(&r.blocks);
-		ki_top_view_close(&r.functions);
+		ki_top_view_free(&r.blocks);
+		ki_top_view_free(&r.functions);
 		ki_predicate_free(r.when);
 	}
 	top_options_free(&o);

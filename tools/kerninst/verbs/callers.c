@@ -100,7 +100,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ret = open_or_fail(&c.open, &t);
 	if (!ret)
 		ret = show_all(&c, t, self, argv + optind, argc - optind);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }
 

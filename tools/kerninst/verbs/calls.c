@@ -89,7 +89,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ret = open_or_fail(&c.open, &c.how.t);
 	if (!ret)
 		ret = show_all(&c, self, argv + optind, argc - optind);
-	ki_target_close(c.how.t);
+	ki_target_free(c.how.t);
 	return ret;
 }
 

@@ -153,7 +153,7 @@ static int show(const struct options *o, struct ki_function *fn)
 			      fn->symbol->name);
 		return cli_fail(&err);
 	}
-	if (ki_cfg_view_make(&v, fn, &err))
+	if (ki_cfg_view_new(&v, fn, &err))
 		ret = cli_fail(&err);
 	v.bold = !o->output && cli_bold(stdout);
 	if (!ret)
@@ -184,7 +184,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (!ret)
 		ret = show(&o, fn);
 	ki_function_free(fn);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }
 

@@ -65,8 +65,8 @@ static int show(const struct disas *d, const struct ki_selected *s, bool first)
 	page.verbose = d->bytes;
 	if (ki_function_analyze(d->t, s->sym, &fn, &err))
 		return cli_fail(&err);
-	ret = ki_listing_make(&view, fn, s->from, d->live, d->att ? KI_SYNTAX_ATT : KI_SYNTAX_INTEL,
-			      &err);
+	ret = ki_listing_new(&view, fn, s->from, d->live, d->att ? KI_SYNTAX_ATT : KI_SYNTAX_INTEL,
+			     &err);
 	if (!ret)
 		ret = find_registers(d, fn, &registers, &err);
 	if (ret) {
@@ -115,7 +115,7 @@ static int run(const struct verb *self, int argc, char **argv)
 		ret = open_or_fail(&d.open, &d.t);
 	if (!ret)
 		ret = show_all(&d, self, argv + optind, argc - optind);
-	ki_target_close(d.t);
+	ki_target_free(d.t);
 	return ret;
 }
 

@@ -37,7 +37,7 @@ static bool number(const char *text, uint64_t *out)
 static int evict_named(char **names, uint64_t *count)
 {
 	struct ki_err err = {0};
-	int fd = ki_sessions_open(&err), ret = CLI_OK;
+	int fd = ki_sessions_fd(&err), ret = CLI_OK;
 
 	if (fd < 0)
 		return cli_fail(&err);

@@ -275,7 +275,7 @@ static int kept(bool list)
 	size_t n = 1;
 	int ret = CLI_OK;
 
-	if (ki_target_open_live(&t, &err))
+	if (ki_target_new_live(&t, &err))
 		return cli_fail(&err);
 	if (list)
 		ki_evolve_list(t, stdout);
@@ -283,7 +283,7 @@ static int kept(bool list)
 		ret = cli_fail(&err);
 	if (!n)
 		puts("nothing is laid out");
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }
 
@@ -316,7 +316,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ki_evolve_free(r.evolve);
 	ki_coverage_free(r.profile);
 	ki_vec_free(&r.chosen);
-	ki_target_close(r.t);
+	ki_target_free(r.t);
 	return ret;
 }
 

@@ -63,6 +63,6 @@ int evolve_watch(const struct verb *self, const struct evolve_options *o)
 		ret = evolve_named_judge(t, self, o->judge, &s.trial.judge);
 	if (!ret && ki_evolve_serve(t, &s, &err))
 		ret = cli_fail(&err);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }

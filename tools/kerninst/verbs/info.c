@@ -76,7 +76,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ret = open_or_fail(&open, &t);
 	if (!ret)
 		ret = show(&f, t, &page, quick);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }
 

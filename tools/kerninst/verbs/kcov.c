@@ -201,7 +201,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ki_kcov_places_free(&r.places);
 	ki_vec_free(&r.functions);
 	ki_vec_free(&o.without);
-	ki_target_close(r.t);
+	ki_target_free(r.t);
 	return ret < 0 ? CLI_OK : ret;
 }
 

@@ -35,7 +35,7 @@ static int list_named(struct ki_function_list *l, const ki_selection *s, bool qu
 	struct ki_progress progress;
 	struct ki_err err = {0};
 	struct ki_window_list w;
-	int ret = ki_function_list_open(l, s) ? cli_no_memory() : CLI_OK;
+	int ret = ki_function_list_new(l, s) ? cli_no_memory() : CLI_OK;
 
 	ki_progress_start(&progress, "analysing functions", s->n, quiet);
 	for (size_t i = 0; !ret && i < s->n && !ferror(stdout); i++) {
@@ -114,8 +114,8 @@ static int run(const struct verb *self, int argc, char **argv)
 		ret = open_or_fail(&open, &l.t);
 	if (!ret)
 		ret = list(&l, self, argv + optind, argc - optind, quiet);
-	ki_function_list_close(&l);
-	ki_target_close(l.t);
+	ki_function_list_free(&l);
+	ki_target_free(l.t);
 	return ret;
 }
 

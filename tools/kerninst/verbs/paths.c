@@ -139,7 +139,7 @@ static int begin(struct run *r, const struct verb *self, const struct ki_predica
 
 	if (!ret && chosen.n != 1)
 		ret = cli_misuse(self, "'%s' names %zu functions: one is wanted", name, chosen.n);
-	if (!ret && ki_paths_open(r->t, chosen.v[0].sym, when, &r->paths, &err))
+	if (!ret && ki_paths_new(r->t, chosen.v[0].sym, when, &r->paths, &err))
 		ret = cli_fail(&err);
 	ki_vec_free(&chosen);
 	return ret;
@@ -190,8 +190,8 @@ static int run(const struct verb *self, int argc, char **argv)
 		ret = measure(&r, self, when);
 	}
 	command_abandon(&r.command);
-	ki_paths_close(r.paths);
-	ki_target_close(r.t);
+	ki_paths_free(r.paths);
+	ki_target_free(r.t);
 	free(r.counts.v);
 	ki_predicate_free(when);
 	when_free(&o.when);

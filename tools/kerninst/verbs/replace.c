@@ -176,7 +176,7 @@ static int run(const struct verb *self, int argc, char **argv)
 		ret = replace(&r);
 	command_abandon(&r.command);
 	ki_plan_free(r.plan);
-	ki_target_close(r.t);
+	ki_target_free(r.t);
 	return ret;
 }
 

@@ -196,7 +196,7 @@ static int check(const struct report_options *o, struct ki_recording *r)
 			 o->against.image ? o->against.image : "this kernel", is.gone, is.other,
 			 is.names);
 	ki_report_check_free(&is);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }
 
@@ -210,12 +210,12 @@ static int run(const struct verb *self, int argc, char **argv)
 
 	if (done)
 		return ret;
-	if (ki_recording_open(o.file, &r, &err))
+	if (ki_recording_new(o.file, &r, &err))
 		return cli_fail(&err);
 	ret = show(&o, r);
 	if (!ret && o.check)
 		ret = check(&o, r);
-	ki_recording_close(r);
+	ki_recording_free(r);
 	return ret;
 }
 

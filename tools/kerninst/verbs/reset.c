@@ -26,12 +26,12 @@ static int reset(struct ki_reset *r)
 	struct ki_err err = {0};
 	int ret;
 
-	if (ki_target_open_live(&t, &err)) {
+	if (ki_target_new_live(&t, &err)) {
 		cli_warn("nothing is taken out; without symbols: kerninst evict --all");
 		return cli_fail(&err);
 	}
 	ret = ki_reset(r, t, &err) ? cli_fail(&err) : CLI_OK;
-	ki_target_close(t);
+	ki_target_free(t);
 	if (!ret && r->wrong)
 		return r->others ? CLI_ENVIRONMENT : CLI_ERROR;
 	if (r->dry && !ret && !r->quiet && !r->page.json)

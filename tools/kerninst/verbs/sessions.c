@@ -33,10 +33,10 @@ static int run(const struct verb *self, int argc, char **argv)
 		return ret;
 	if (optind != argc)
 		return cli_misuse(self, "no argument is expected");
-	if (ki_target_open_live(&t, &err))
+	if (ki_target_new_live(&t, &err))
 		return cli_fail(&err);
 	ret = ki_sessions_show(t, &page);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret ? cli_error("sessions cannot be listed: %s", strerror(-ret)) : CLI_OK;
 }
 

@@ -65,7 +65,7 @@ static int make(struct specialize *r, const struct ki_symbol *sym)
 
 	if (ret)
 		return ret;
-	if (ki_special_make(r->t, &wish, &r->version, &err)) {
+	if (ki_special_new(r->t, &wish, &r->version, &err)) {
 		ret = cli_fail(&err);
 		return err.code == -ENODATA ? CLI_NOT_WORTH : ret;
 	}
@@ -234,7 +234,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	evolve_tell(ret);
 	command_abandon(&r.command);
 	ki_special_free(r.version);
-	ki_target_close(r.t);
+	ki_target_free(r.t);
 	return ret;
 }
 

@@ -77,7 +77,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	ret = open_or_fail(&o.open, &t);
 	if (!ret)
 		ret = action->run(t, &o, argv[optind + 1]);
-	ki_target_close(t);
+	ki_target_free(t);
 	return ret;
 }
 
