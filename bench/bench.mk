@@ -80,7 +80,7 @@ bench-process: build/bench/process
 	$(Q)build/bench/process && bench/process_peers.sh
 
 # What laying code out changes, in a model of a processor. KERNEL=6.1
-# LOADS='read open mkdir tcp fork nginx sqlite compile'
+# LOADS='read open mkdir tcp fork nginx compile'
 bench-fetch: all test-plugins test-progs kmod
 	$(Q)bench/fetch.sh --kernel $(KERNEL) $(LOADS)
 

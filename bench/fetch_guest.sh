@@ -1,29 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# In the guest of fetch.sh: each load as it is; then the functions that it executes most, of which
-# the function tracer tells, are laid out by what a profile of it says; then the load again.
-# Each run of `calls` is one window of the plugin, so they are counted.
+# In the guest of fetch.sh: each load as it is; then the functions that it executes most are laid out
+# by what a profile of it says; then the load again.
+# Each run of a load is one window of the plugin, so they are counted.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=bench/fetch_loads.sh
+. "$top/bench/fetch_loads.sh"
 ki=$top/build/release/bin/kerninst
-calls=$top/build/test/prog/calls
 functions=${KI_FUNCTIONS:-1000}
+hottest=${KI_HOTTEST:-300}
 tracing=/sys/kernel/tracing
 window=0
+ran=0 # operations of the last run
 cd /tmp || exit 1
 
 run() { # LOAD N
-	"$calls" "$1" "$2" || exit
+	if declare -F "$1_run" > /dev/null; then ran=$("$1_run" "$2"); else ran=$(loop "$1" "$2"); fi
+	[ "${ran:-0}" -gt 0 ] || exit
 	window=$((window + 1))
 }
 
 measure() { # LOAD N STATE
 	run "$1" "$2"
-	printf 'window\t%d %s %s %d\n' $window "$1" "$3" "$2"
 	run "$1" "$2"
+	printf 'window\t%d %s %s %d\n' $((window - 1)) "$1" "$3" "$ran"
 }
 
-# The functions of a load, those that are called most first.
+# The functions of a loop that each operation calls, by the function tracer.
 find_functions() { # LOAD
 	echo 0 > $tracing/tracing_on
 	echo function > $tracing/current_tracer
@@ -37,19 +41,27 @@ find_functions() { # LOAD
 	echo nop > $tracing/current_tracer
 }
 
+# Which functions are laid out: of programs those that evolve itself finds.
+choose() { # LOAD
+	if declare -F "$1_run" > /dev/null; then
+		names=(--hottest "$hottest")
+		return
+	fi
+	find_functions "$1" > /tmp/functions
+	# What the kernel has more than once cannot be meant by its name.
+	mapfile -t names < <(awk '{ print $3 }' /proc/kallsyms | sort | uniq -u | join - <(sort /tmp/functions))
+}
+
 one() { # LOAD N
 	local load=$1 n=$2 pid names
+	! declare -F "${load}_begin" > /dev/null || "${load}_begin"
 	measure "$load" "$n" before
-	find_functions "$load" > /tmp/functions
-	# What the kernel has more than once cannot be meant by its name.
-	mapfile -t names < <(sort /tmp/functions | while read -r f; do
-		[ "$(grep -c " $f\$" /proc/kallsyms)" != 1 ] || echo "$f"
-	done)
-	"$ki" evolve --keep --always --for 3 --hot 20 "${names[@]}" > /tmp/out 2>&1 &
+	choose "$load"
+	"$ki" evolve --keep --always --for 1 --hot 20 "${names[@]}" > /tmp/out 2>&1 &
 	pid=$!
 	while kill -0 $pid 2> /dev/null; do run "$load" "$((n / 4 + 1))"; done
 	wait $pid || { sed 's/^/# /' /tmp/out; return; }
-	echo "# $load: $(wc -l < /tmp/functions) functions are called each time; $(tail -n 1 /tmp/out)"
+	echo "# $load: $(tail -n 1 /tmp/out)"
 	grep -v 'laid out' /tmp/out | sed 's/.*: \(.*\)/#   left out: \1/' | sort | uniq -c
 	measure "$load" "$n" after
 	"$ki" evolve --undo
@@ -65,4 +77,6 @@ open 1000
 mkdir 400
 tcp 400
 fork 40
+nginx 1
+compile 2
 END
