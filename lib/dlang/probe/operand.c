@@ -107,10 +107,12 @@ static bool read_size(const char **p, struct ki_d_operand *o)
 	char *end;
 	long n = strtol(*p, &end, 10);
 
+	*p = end + 1;
+	if (n < -8 || n > 8)
+		return false;
 	o->is_signed = n < 0;
 	n = n < 0 ? -n : n;
 	o->size = (uint8_t)n;
-	*p = end + 1;
 	return *end == '@' && (n == 1 || n == 2 || n == 4 || n == 8);
 }
 

@@ -29,9 +29,17 @@ static const struct row {
 };
 
 static const char *const nothing[] = {
-	"",	     "8",      "@%rax", "3@%rax",   "8@",	 "8@%",		 "8@%rip",
-	"8@%xmm0",   "8@%r16", "8@%r7", "8@$",	    "8@x(%rip)", "8@4(%rip)",	 "8@(%rax",
-	"8@(%rax)x", "8@(,,)", "8@()",	"8f@%xmm0", "16@%rax",	 "8@%raxraxrax", "8@sym",
+	"",	     "8",
+	"@%rax",     "3@%rax",
+	"8@",	     "8@%",
+	"8@%rip",    "8@%xmm0",
+	"8@%r16",    "8@%r7",
+	"8@$",	     "8@x(%rip)",
+	"8@4(%rip)", "8@(%rax",
+	"8@(%rax)x", "8@(,,)",
+	"8@()",	     "8f@%xmm0",
+	"16@%rax",   "8@%raxraxrax",
+	"8@sym",     "-9223372036854775808@%rax",
 };
 
 static void test_operands(void **state)

@@ -66,7 +66,7 @@ typedef uint64_t u64;
 	X(0xffffffffffffffff) X(9223372036854775807) X(0x8000000000000000 >> 63) X(4294967296 + 1) \
 	X($rax & ~0xfffull) X(1ul + $rax) X(5lu - 6) X(ntohs(0x102) == 0x201) \
 	X(ntohs($rsi)) X(htons((u16)arg1 + 1u)) X(ntohl($rax)) X(htonl($rbx) >> 3 & 0xffff) X(ntohll($rcx)) \
-	X(ntohll($rdx) < 0) X(ntohl(*(u32 *)($rsi + 2)) + 1ul) X(ntohs(*(u16 *)$rsi) == 80 || !ntohs($rax)) \
+	X(ntohll($rdx) < 0) X(ntohl(*(u32 *)($rsi + 4)) + 1ul) X(ntohs(*(u16 *)$rsi) == 80 || !ntohs($rax)) \
 	X(ntohl(htonl(arg1)) == (u32)arg1) X(-(long)ntohs($r8) * 2) X($rax >= 0xffff888000000000 && $rax < 0xffffc90000000000)
 /* clang-format on */
 
