@@ -7,34 +7,6 @@
 #define SECOND		1000000000ull
 #define NEAR(got, want) assert_true(fabs((got) - (want)) < 1e-9)
 
-static void the_table(void **state)
-{
-	const struct ki_metric *a, *b;
-	char formula[KI_METRIC_DERIVED];
-
-	(void)state;
-	for (size_t i = 0; (a = ki_metric_at(i)); i++) {
-		assert_true(*a->name && *a->text && *a->code);
-		assert_true(a->unit < KI_UNITS && a->form < KI_FORMS);
-		assert_ptr_equal(ki_metric_find(a->name), a);
-		for (size_t k = 0; k < i && (b = ki_metric_at(k)); k++)
-			assert_string_not_equal(a->name, b->name);
-	}
-	assert_null(ki_metric_find("walltime/"));
-	ki_metric_derived(ki_metric_find("concurrency"), formula, sizeof(formula));
-	assert_string_equal(formula, "walltime / time");
-	ki_metric_derived(ki_metric_find("running"), formula, sizeof(formula));
-	assert_string_equal(formula, "vtime / time");
-	ki_metric_derived(ki_metric_find("preemptions/call"), formula, sizeof(formula));
-	assert_string_equal(formula, "preemptions / calls");
-	ki_metric_derived(ki_metric_find("latency"), formula, sizeof(formula));
-	assert_string_equal(formula, "");
-	ki_metric_derived(ki_metric_find("llc-hit-ratio"), formula, sizeof(formula));
-	assert_string_equal(formula, "max(0, llc-refs - llc-misses) / llc-refs");
-	assert_string_equal(ki_unit_name(KI_UNIT_SECONDS), "s");
-	assert_string_equal(ki_unit_name(KI_UNITS), "");
-}
-
 static void curves_share_a_pair(void **state)
 {
 	size_t chunks;
@@ -479,7 +451,6 @@ static void the_code_can_be_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_table),
 		cmocka_unit_test(curves_share_a_pair),
 		cmocka_unit_test(stops_are_there_before_starts),
 		cmocka_unit_test(returns_of_the_cold_part_end_it_too),

@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Values of each CPU, which make the total; inside() of a name that several functions have.
+ * The table of metrics; values of each CPU, which make the total; inside() of a name that several
+ * functions have.
  */
 #include "measure_fixture.h"
 
 #define SECOND		1000000000ull
 #define NEAR(got, want) assert_true(fabs((got) - (want)) < 1e-9)
+
+static const char *const formulas[][2] = {
+	{"concurrency", "walltime / time"},
+	{"running", "vtime / time"},
+	{"preemptions/call", "preemptions / calls"},
+	{"latency", ""},
+	{"llc-hit-ratio", "max(0, llc-refs - llc-misses) / llc-refs"},
+};
+
+static void the_table(void **state)
+{
+	const struct ki_metric *a, *b;
+	char formula[KI_METRIC_DERIVED];
+
+	(void)state;
+	for (size_t i = 0; (a = ki_metric_at(i)); i++) {
+		assert_true(*a->name && *a->text && *a->code);
+		assert_true(a->unit < KI_UNITS && a->form < KI_FORMS);
+		assert_ptr_equal(ki_metric_find(a->name), a);
+		for (size_t k = 0; k < i && (b = ki_metric_at(k)); k++)
+			assert_string_not_equal(a->name, b->name);
+	}
+	assert_null(ki_metric_find("walltime/"));
+	for (size_t i = 0; i < sizeof(formulas) / sizeof(*formulas); i++) {
+		ki_metric_derived(ki_metric_find(formulas[i][0]), formula, sizeof(formula));
+		assert_string_equal(formula, formulas[i][1]);
+	}
+	assert_string_equal(ki_unit_name(KI_UNIT_SECONDS), "s");
+	assert_string_equal(ki_unit_name(KI_UNITS), "");
+}
 
 static double of(const struct ki_reading *r, uint32_t curve, int cpu)
 {
@@ -162,6 +193,7 @@ static void all_of_that_name_or_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table),
 		cmocka_unit_test(each_cpu_has_what_ended_there),
 		cmocka_unit_test(rows_make_the_total_whatever_ends_meanwhile),
 		cmocka_unit_test_teardown(inside_any_of_that_name, unload_twins),
