@@ -33,7 +33,7 @@ by_bpftrace() {
 
 row "no probe" - - "$called"
 row "counter" 12 $calls "$bin/kerninst" stat -m calls command/hit -- "$called"
-row "counter behind a predicate" 40 $calls "$bin/kerninst" stat -m calls command/hit --if "arg0 != 0" -- "$called"
+row "counter behind a predicate" 40 $calls "$bin/kerninst" stat -m calls command/hit --if "arg0 != 1" -- "$called"
 row "wall time of calls" 110 $calls "$bin/kerninst" stat -m calls,walltime command/hit -- "$called"
 row "D, @ = count()" 500 $calls "$bin/kdtrace" -qn 'pid$target:called:hit:entry { @ = count(); }' -c "$called"
 row "D, entry and return" 1000 $calls "$bin/kdtrace" -qn 'pid$target:called:hit:entry { @ = count(); } pid$target:called:hit:return { @r = count(); }' -c "$called"
