@@ -20,7 +20,7 @@ vm/run --kernel "$kernel" --icount --mem 4G --timeout 3000 -- bench/coverage_gue
 awk -v kernel="$release" '
 	NF == 3 { v[$2, $1] = $3; if (!($2 in seen)) { seen[$2]; names[++n] = $2 } }
 	# "totals HOW N probes, S s to install, S s to remove": a second of -icount is 1 G instructions
-	$1 == "totals" && $2 != "healed" && !($5 > 0 && $5 <= 45 && $9 > 0 && $9 <= 10) {
+	$1 == "totals" && $2 != "removed" && !($5 > 0 && $5 <= 45 && $9 > 0 && $9 <= 10) {
 		wrong = wrong sprintf("bench: %s: %s s to install and %s s to remove are not within 45 and 10\n", $2, $5, $9)
 	}
 	$1 == "totals" { what[$2] = $0; sub(/^totals [^ ]* /, "", what[$2]) }
@@ -32,10 +32,10 @@ awk -v kernel="$release" '
 	}
 	END {
 		printf "Coverage of the whole kernel, %s: instructions for each turn, and how many times as many\n\n", kernel
-		printf "%-14s %12s %10s %10s %10s\n", "", "none", "hit", "every", "healed"
+		printf "%-14s %12s %10s %10s %10s\n", "", "none", "hit", "every", "removed"
 		for (i = 1; i <= n; i++)
 			printf "%-14s %12.1f %10s %10s %10s\n", names[i], v[names[i], "none"], cell(names[i], "hit", 1.25), \
-				cell(names[i], "every", 1.28), cell(names[i], "healed", 1.05)
+				cell(names[i], "every", 1.28), cell(names[i], "removed", 1.05)
 		print ""
 		for (how in what) printf "%s: %s\n", how, what[how]
 		printf "%s", wrong > "/dev/stderr"

@@ -31,4 +31,4 @@ print("totals", sys.argv[2], "%d probes, %.0f s to install, %.0f s to remove" % 
 "$work/load" | sed 's/^/none /'
 measure hit -- sh -c "$work/load > $work/out"
 measure every --every -- sh -c "$work/load > $work/out"
-measure healed --heal -- sh -c "$work/load > $work/out; sleep 10; $work/load > $work/out; sleep 10; $work/load > $work/out"
+measure removed --once -- sh -c "$work/load > $work/out; sleep 10; $work/load > $work/out; sleep 10; $work/load > $work/out"

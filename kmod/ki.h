@@ -80,7 +80,7 @@ struct ki_patch {
 	u32 len;
 	bool faults; /* tasks may sleep and come back to it: in faults, or in what it calls */
 	bool calls;  /* return addresses may point into it: lay.c */
-	bool ways;   /* who is in it may push a way back: returns.c */
+	bool ways;   /* who is in it may push a return trampoline: returns.c */
 	bool bugs;
 	bool filled; /* the springboard to it traps at its inner boundaries: fill.c */
 	u64 born;    /* when it was built */
@@ -164,7 +164,7 @@ struct ki_sleeper {
 	char comm[KI_COMM_LEN];
 };
 
-/* A way back from where a tail jump of a window leads (returns.c). */
+/* A return trampoline from where a tail jump of a window leads (returns.c). */
 struct ki_return {
 	struct list_head list; /* of its window; or of those that are left over */
 	struct ki_sleeper who; /* left over: of those that come back, one that was found */
@@ -319,11 +319,13 @@ void ki_patch_free(const struct ki_patch *p); /* no task can be inside; without 
 
 /* returns.c */
 struct ki_swap;
-/* The way back from a tail jump, its own or a new one. KI_R_OK, or why there is none. */
+/* The return trampoline from a tail jump, its own or a new one. KI_R_OK, or why there is none. */
 u16 __must_check ki_return_take(struct ki_win *w, u8 insn, struct ki_return **out)
 	__must_hold(&ki_lock);
 void ki_return_put(struct ki_return *r) __must_hold(&ki_lock); /* NULL is allowed */
-/* Let the ways back of a group lead where the change has them; returns how many. s: NULL is allowed
+/*
+ * Let the return trampolines of a group lead where the change has them; returns how many. s: NULL
+ * is allowed
  */
 u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s) __must_hold(&ki_lock);
 void ki_return_record(struct ki_group *g) __must_hold(&ki_lock); /* that has been done */

@@ -58,7 +58,7 @@ kernel: build c0ffee
 8 records, 2 lost
 
 ksys_read: 3 records, 1000.0/s, reached 5 times, from 0.000 to 0.003 s
-  sampled: at the thinnest one of 8 hits; each record is taken for so many, sums and counts are estimates
+  sampled: at the rarest one of 8 hits; each record is taken for so many, sums and counts are estimates
   tid: min 7  mean 7.31  max 8
   len (bytes): min 1  mean 61853.85  max 100000  sum 804100.00
                 1 ..          1          4 |@@@@@@@@@@@@@@@@@@@@                    |
@@ -77,7 +77,7 @@ check "sampled: the table" shows -p ksys_read << 'T'
   0.000105000    1  ksys_read   tid=8  fd=0x0  len=1 bytes  (1 of 4)
   0.001800000    0  ksys_read   tid=7  fd=0x3  len=100000 bytes  (1 of 8)
 T
-check "sampled: JSON" is "$("$ki" report -q --json "$file" | grep -oE '"(stands_for|thinnest|shed)":[0-9.]+' | tr '\n' ' ')" '"thinnest":8 "shed":0.001 "stands_for":4 "stands_for":8 '
+check "sampled: JSON" is "$("$ki" report -q --json "$file" | grep -oE '"(stands_for|rarest|shed)":[0-9.]+' | tr '\n' ' ')" '"rarest":8 "shed":0.001 "stands_for":4 "stands_for":8 '
 file=test/fuzz/corpus/recording/example
 check "a sign, a time when it was there" grep -qE 'less than 0 +1 |schedule\+0x10: 1 records, 1000.0/s, from 0.001 to 0.002 s' <("$ki" report -q --summary "$file")
 check "counts of intervals" shows --series 0.001 -p 'ksys*' << 'T'

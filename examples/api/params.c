@@ -30,9 +30,9 @@ static int at_exit_of_it(void *arg, struct ki_snippet *s, struct ki_node **stmt,
 	return *stmt ? 0 : ki_snippet_check(s, NULL, err);
 }
 
-static ki_measure_act *act(void *arg, const struct ki_named_point *p, void **act_arg)
+static ki_measure_action *action(void *arg, const struct ki_named_point *p, void **action_arg)
 {
-	*act_arg = arg;
+	*action_arg = arg;
 	return p && p->at.kind == KI_POINT_ENTRY ? at_entry : p ? at_exit_of_it : NULL;
 }
 
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	struct ki_points_how how = {.size = sizeof(how),
 				    .wanted = {.metrics = {ki_metric_find("count")}, .n = 1},
 				    .moving = KI_MOVING_NEVER,
-				    .act = act};
+				    .action = action};
 	const struct ki_ring_options ring = {.size = sizeof(ring), .bytes = 1 << 20};
 	struct ki_points points = {0};
 	struct ki_asked asked = {0};

@@ -100,7 +100,8 @@ int ki_aggregate_prepare(struct ki_aggregate *b, struct ki_target *t,
 void ki_aggregate_free(struct ki_aggregate *b);
 
 /* For struct ki_points_how; arg: the aggregate. */
-ki_measure_act *ki_aggregate_act(void *arg, const struct ki_named_point *p, void **act_arg);
+ki_measure_action *ki_aggregate_action(void *arg, const struct ki_named_point *p,
+				       void **action_arg);
 const struct ki_measure_ends *ki_aggregate_ends(void *arg, const struct ki_named_point *p,
 						const struct ki_metric *metric);
 

@@ -15,8 +15,8 @@ extern "C" {
 struct ki_budget_part {
 	double spent, acted; /* at the last look */
 	double rate,
-		acting; /* instructions a second since the one before; those that thinning saves */
-	unsigned int k, told; /* it is thinned to one of 2^k, and that has been said */
+		acting; /* instructions a second since the one before; those that sampling saves */
+	unsigned int k, told; /* it is sampled to one of 2^k, and that has been said */
 };
 
 struct ki_budget {
@@ -28,7 +28,7 @@ struct ki_budget {
 	double level;	/* instructions that may still be spent */
 	double own_rate;
 	struct ki_budget_part *parts;
-	uint32_t shed, thinned; /* parts; the latter still are */
+	uint32_t shed, sampled; /* parts; the latter still are */
 	unsigned int most;	/* the largest k there was */
 };
 
@@ -45,7 +45,7 @@ double ki_budget_next(const struct ki_budget *b);
 /* What has been done about a part. */
 struct ki_budget_change {
 	uint32_t part; /* in cost->parts */
-	bool out;      /* it has been shed; else it is thinned, to one of 2^k, or to more again */
+	bool out;      /* it has been shed; else it is sampled, to one of 2^k, or to more again */
 	unsigned int k;
 	double rate; /* instructions a second that it cost */
 	double time;
@@ -53,7 +53,7 @@ struct ki_budget_change {
 
 /*
  * Look whether too much is spent, or less than need be, and do something about it. told is called
- * for each part that is shed or thinned otherwise than before: not 0 ends it. 0, or
+ * for each part that is shed or sampled otherwise than before: not 0 ends it. 0, or
  * reported.
  */
 typedef int ki_budget_told(void *arg, const struct ki_budget_change *change);

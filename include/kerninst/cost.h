@@ -15,18 +15,18 @@ extern "C" {
 /*
  * What has parts that cost something: a measurement (ki_measure_part), a D program. `of` is what
  * the functions are called with. What is NULL is not there: nothing is asked of others, nothing can
- * be thinned.
+ * be sampled.
  */
 struct ki_cost_source {
 	uint32_t (*parts)(const void *of);
 	double (*spent)(const void *of, uint32_t part); /* instructions since it began */
-	double (*acted)(const void *of, uint32_t part); /* those of them that thinning saves */
+	double (*acted)(const void *of, uint32_t part); /* those of them that sampling saves */
 	uint32_t (*needed)(const void *of); /* the last so many parts are what others ask */
 	bool (*needs)(const void *of, uint32_t part, uint32_t other);
-	int (*thin)(void *of, uint32_t part, unsigned int k, struct ki_err *err);
-	/* It is to be out for good, from the next settle on. */
+	int (*sample)(void *of, uint32_t part, unsigned int k, struct ki_err *err);
+	/* It is to be out for good, from the next update on. */
 	void (*shed)(void *of, uint32_t part);
-	int (*settle)(void *of, struct ki_err *err);
+	int (*update)(void *of, struct ki_err *err);
 };
 
 struct ki_cost_part {
@@ -34,7 +34,7 @@ struct ki_cost_part {
 	void *of;
 	uint32_t number; /* in that */
 	double spent;	 /* instructions, at the last look, */
-	double acted;	 /* those of them that thinning saves */
+	double acted;	 /* those of them that sampling saves */
 	double marked;	 /* at the last mark */
 	double between;	 /* between the last two marks */
 	double out_at;	 /* when it was shed; negative: it was not */

@@ -65,7 +65,7 @@ struct ki_cover_totals {
 	uint64_t probes;	   /* that were there at the same time */
 	uint64_t known;		   /* blocks of which something is known: probed or implied */
 	uint64_t hit;		   /* of these, executed */
-	uint64_t healed;	   /* probes that took themselves out after their first hit */
+	uint64_t removed;	   /* probes that took themselves out after their first hit */
 	uint64_t refused[128]; /* by enum ki_reason: touchable blocks of which nothing is known */
 	uint64_t heap_bytes;   /* of patches, in the driver's heap */
 	uint64_t memory_bytes; /* all that it took in the kernel, as far as the driver tells */
@@ -128,17 +128,17 @@ int ki_cover_new(struct ki_target *t, const struct ki_symbol *const *syms, size_
 
 /*
  * The target may be a process, too (ki_target_new_process). Then each block has a probe, no
- * function is moved, there is no predicate, and nothing heals. What it forks is counted with it.
- * A descriptor that is readable when it has ended; its counts can still be read. -1: no process, or
- * no probe.
+ * function is moved, there is no predicate, and nothing is removed. What it forks is counted with
+ * it. A descriptor that is readable when it has ended; its counts can still be read. -1: no
+ * process, or no probe.
  */
 int ki_cover_ended(const struct ki_cover *c);
 
 /*
  * Take out the probes that have been hit (KI_COVER_HIT): what has been executed once then runs at
- * full speed. *healed: how many. To be called again and again.
+ * full speed. *removed: how many. To be called again and again.
  */
-int ki_cover_heal(struct ki_cover *c, size_t *healed, struct ki_err *err);
+int ki_cover_remove_hit(struct ki_cover *c, size_t *removed, struct ki_err *err);
 
 /*
  * What is known now. It costs the kernel nothing, but that the calling thread visits each CPU when

@@ -22,7 +22,7 @@ const char *ki_cover_how_name(unsigned int how);
 
 /*
  * Compute those totals that functions and blocks tell: functions*, blocks*, known, hit, refused.
- * The others (probes, healed, bytes, seconds) belong to the measuring program, and stay.
+ * The others (probes, removed, bytes, seconds) belong to the measuring program, and stay.
  */
 void ki_coverage_total(struct ki_coverage *c);
 

@@ -262,7 +262,7 @@ enum ki_evolve_news {
 	KI_EVOLVE_CONFIRMED, /* one that was kept was measured again, and is not worse */
 	KI_EVOLVE_UNDONE,  /* it is worse by now, or its function is not called: it was taken out */
 	KI_EVOLVE_REFUSED, /* a function cannot be laid out, or measured now: err says why */
-	KI_EVOLVE_RESTS,   /* nothing is inserted now but layouts, for so many seconds */
+	KI_EVOLVE_PAUSES,  /* nothing is inserted now but layouts, for so many seconds */
 };
 
 struct ki_evolve_notice {

@@ -125,17 +125,17 @@ struct ki_measure;
  * come to its end when the process ends, or becomes another program, is not counted. A thread that
  * leaves otherwise (longjmp, an exception, pthread_exit) stays inside, and walltime and concurrency
  * go on. What is forked is counted too, each process by itself for what lasts: of its calls those
- * that are over. ki_measure_check, _rest, _settle and _thin are for the kernel.
+ * that are over. ki_measure_check, _pause, _update and _sample_to are for the kernel.
  */
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err);
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
 
 /*
- * What is added from now on is of points of that process (of ki_target_new_process, which must
- * live on). It is measured in the kernel, the measurement's target, which is told of each
- * hit by a breakpoint of the driver's (ki_process_new_hits). So predicates and acts have all that
- * there is in the kernel, with registers, parameters and memory of the thread
- * (ki_snippet_of_thread). Only what counts can be had: KI_R_NOT_IN_PROCESS. NULL: of the kernel.
+ * What is added from now on is of points of that process (of ki_target_new_process, which must live
+ * on). It is measured in the kernel, the measurement's target, which is told of each hit by a
+ * breakpoint of the driver's (ki_process_new_hits). So predicates and actions have all that there
+ * is in the kernel, with registers, parameters and memory of the thread (ki_snippet_of_thread).
+ * Only what counts can be had: KI_R_NOT_IN_PROCESS. NULL: of the kernel.
  */
 void ki_measure_tell(struct ki_measure *m, struct ki_target *process);
 
@@ -172,10 +172,10 @@ int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
  * counted, after that: a record, for example. make builds it in the snippet; it is called before
  * this returns. -EINVAL, -E2BIG: it cannot stand there.
  */
-typedef int ki_measure_act(void *arg, struct ki_snippet *s, struct ki_node **stmt,
-			   struct ki_err *err);
-int ki_measure_add_act(struct ki_measure *m, const struct ki_measured_at *at, ki_measure_act *make,
-		       void *arg, uint32_t *curve, struct ki_err *err);
+typedef int ki_measure_action(void *arg, struct ki_snippet *s, struct ki_node **stmt,
+			      struct ki_err *err);
+int ki_measure_add_action(struct ki_measure *m, const struct ki_measured_at *at,
+			  ki_measure_action *make, void *arg, uint32_t *curve, struct ki_err *err);
 
 /*
  * A metric that lasts (KI_FORM_TOTAL), and what is done beside it each time when it is over: a row
@@ -235,9 +235,9 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
 /*
  * What a measurement costs, while it goes on. Its parts come and go by themselves: each curve that
  * counts, each pair of a call and its return with all its curves (of two, if a curve is their
- * quotient). A part that rests is
- * not in the text; it goes on with what it has. Of a pair only what begins rests, so that what has
- * begun is measured to its end, and no thread is left inside.
+ * quotient). A part that is paused is not in the text; it goes on with what it has. Of a pair only
+ * what begins is paused, so that what has begun is measured to its end, and no thread is left
+ * inside.
  *
  * ki_measure_meter: before the first curve. Each part then also counts how often control comes by,
  * which is one instruction more where that is not what it counts anyway.
@@ -250,24 +250,24 @@ void ki_measure_meter(struct ki_measure *m);
  * parts that predicates make add up to the whole. Before the first curve. What is metered, or does
  * something at its end (ki_measure_add_ends), begins after its predicate all the same.
  */
-void ki_measure_early(struct ki_measure *m);
+void ki_measure_prior_clock(struct ki_measure *m);
 
 /* The number of its point that code of curves added from now on tells instruments (struct ki_here
    of kerninst/instrument.h): its lower 16 bits. 0 if none is set. */
 void ki_measure_number(struct ki_measure *m, uint32_t number);
 
 /*
- * Acts (ki_measure_add_act) that are done at some of the hits only; all are counted. Before the
- * first curve: each act can then be thinned, as often as wanted, to one of 2^k hits, at random. At
- * first k is 0. On each CPU it holds from the next act on. -EINVAL: the part has no act, or k is
- * more than KI_THINNEST.
+ * Actions (ki_measure_add_action) that are done at some of the hits only; all are counted. Before
+ * the first curve: each action can then be sampled, as often as wanted, to one of 2^k hits, at
+ * random. At first k is 0. On each CPU it holds from the next action on. -EINVAL: the part has no
+ * action, or k is more than KI_RAREST.
  */
-#define KI_THINNEST 24
+#define KI_RAREST 24
 void ki_measure_sample(struct ki_measure *m);
-int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err);
+int ki_measure_sample_to(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err);
 
 /* Which part a curve belongs to, of how many. The last ones are what predicates need (inside()): if
-   these rest, so must all that have such a predicate. */
+   these are paused, so must all that have such a predicate. */
 uint32_t ki_measure_part(const struct ki_measure *m, uint32_t curve);
 uint32_t ki_measure_parts(const struct ki_measure *m);
 uint32_t ki_measure_parts_needed(const struct ki_measure *m); /* those last ones */
@@ -278,8 +278,8 @@ bool ki_measure_part_needs(const struct ki_measure *m, uint32_t part, uint32_t o
    included: an estimate, from how often control came by and what the ways through the code cost. */
 double ki_measure_spent(const struct ki_measure *m, uint32_t part);
 
-/* Those of them that were for acts, which thinning saves; 0 if there are none, or they cannot be
-   thinned. */
+/* Those of them that were for actions, which sampling saves; 0 if there are none, or they cannot be
+   sampled. */
 double ki_measure_acted(const struct ki_measure *m, uint32_t part);
 
 /* Of one pass: where nothing is to be done (a predicate says no), and where all is done. Of a pair:
@@ -289,10 +289,10 @@ struct ki_cost {
 };
 struct ki_cost ki_measure_pass_cost(const struct ki_measure *m, uint32_t part);
 
-/* Rest, or rest no longer, from the next ki_measure_settle on. for_good: what is not over yet
+/* Pause, or pause no longer, from the next ki_measure_update on. for_good: what is not over yet
    is not measured to its end, and counts no longer. */
-void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_good);
-int ki_measure_settle(struct ki_measure *m, struct ki_err *err);
+void ki_measure_pause(struct ki_measure *m, uint32_t part, bool pause, bool for_good);
+int ki_measure_update(struct ki_measure *m, struct ki_err *err);
 
 /*
  * A reading: everything that has been measured since the start, at one moment: between the start

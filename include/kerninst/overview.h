@@ -28,9 +28,9 @@ struct ki_overview {
 	/* found */
 	struct utsname kernel;
 	const struct ki_target *target;
-	const struct ki_info *driver;  /* NULL: a file */
-	struct ki_springboards census; /* if there is an analysis */
-	uint64_t text_bytes;	       /* of all ranges */
+	const struct ki_info *driver;	     /* NULL: a file */
+	struct ki_springboards springboards; /* if there is an analysis */
+	uint64_t text_bytes;		     /* of all ranges */
 	size_t functions, modules;
 	size_t reserved[KI_R_COUNT]; /* rows of reserved text, by reason */
 	char hash[KI_TEXT_HASH_LEN];

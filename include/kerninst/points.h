@@ -136,15 +136,15 @@ struct ki_points_how {
 	const struct ki_splits *splits;	 /* if there are any, these instead */
 	bool per_cpu;			 /* values of each CPU too */
 	bool metered;			 /* what it costs is measured, too */
-	bool sampled;			 /* what is done at points can be thinned */
+	bool sampled;			 /* what is done at points can be sampled */
 	bool separate;			 /* a point that two texts name is two points */
 	/* The target is a process, and its points are counted in this kernel (ki_measure_tell),
 	   with what is done there; names have `prefix` before them. NULL: where they are. */
 	struct ki_target *kernel;
 	const char *prefix;
 	uint32_t first; /* what instruments are told as the first point's number */
-	/* What is done at a point beside counting it, for ki_measure_add_act; NULL: nothing. */
-	ki_measure_act *(*act)(void *arg, const struct ki_named_point *p, void **act_arg);
+	/* What is done at a point beside counting it, for ki_measure_add_action; NULL: nothing. */
+	ki_measure_action *(*action)(void *arg, const struct ki_named_point *p, void **action_arg);
 	/* The same of what lasts, for ki_measure_add_ends. */
 	const struct ki_measure_ends *(*ends)(void *arg, const struct ki_named_point *p,
 					      const struct ki_metric *metric);

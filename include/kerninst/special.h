@@ -33,7 +33,7 @@ extern "C" {
 
 #define KI_SPECIAL_ARGUMENTS 6 /* those in registers */
 
-struct ki_special_wish {
+struct ki_special_request {
 	const struct ki_symbol *sym; /* of the kernel, or of a module */
 	unsigned int argument;	     /* from 0 on */
 	uint64_t value;		     /* as a sign-extended number of 32 bits; of an argument that
@@ -61,14 +61,14 @@ struct ki_special;
  * -ENOTSUP: it cannot be copied (no function of a compiler's, or its first block has what is not
  * copied). -ENODATA: nothing is decided by the value, so a version would be the same. -ERANGE: no
  * such argument, or a value of more bits. *out: ki_special_free, which takes it out if that has not
- * been done. The wish need not live on; the target must, and one thread at a time uses it.
+ * been done. The request need not live on; the target must, and one thread at a time uses it.
  *
  * Constants are propagated after Wegman and Zadeck, "Constant Propagation with Conditional
  * Branches" (TOPLAS 1991); that a kernel may do so while it runs is KernInst's thesis (Tamches,
  * "Fine-Grained Dynamic Instrumentation of Commodity Operating System Kernels", 2001).
  */
-int ki_special_new(struct ki_target *t, const struct ki_special_wish *wish, struct ki_special **out,
-		   struct ki_err *err);
+int ki_special_new(struct ki_target *t, const struct ki_special_request *request,
+		   struct ki_special **out, struct ki_err *err);
 void ki_special_free(struct ki_special *s); /* NULL is allowed */
 
 /* Valid as long as s. */

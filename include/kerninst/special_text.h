@@ -16,8 +16,9 @@ extern "C" {
 double ki_special_values_print(const struct ki_special_watch *w, const struct ki_special_value *v,
 			       size_t n, uint64_t calls, FILE *out);
 
-/* A version that has been made of what was wished. */
-void ki_special_print(const struct ki_special *s, const struct ki_special_wish *wish, FILE *out);
+/* A version that has been made of what was asked for. */
+void ki_special_print(const struct ki_special *s, const struct ki_special_request *request,
+		      FILE *out);
 
 /* How many calls lead to a version that is in, past its guard. */
 void ki_special_calls_print(const struct ki_special *s, FILE *out);

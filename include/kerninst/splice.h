@@ -239,9 +239,9 @@ int ki_plan_guard(struct ki_plan *p, const struct ki_insertion *at, const struct
 		  uint64_t target, struct ki_err *err);
 
 /*
- * Move the whole function: link all its windows into one patch, so that a chunk in it costs its
- * own instructions and nothing else; but coming back from each call of the function costs a jump.
- * To be asked for before anything else of the function is added. It is a wish: where it cannot be
+ * Move the whole function: link all its windows into one patch, so that a chunk in it costs its own
+ * instructions and nothing else; but coming back from each call of the function costs a jump. To be
+ * asked for before anything else of the function is added. It is a preference: where it cannot be
  * (another session has windows of the function; it is no single piece), windows stay single.
  * KI_R_OK, or the reason why the function cannot be touched at all.
  */
@@ -346,13 +346,13 @@ int ki_plan_apply(struct ki_plan *p, struct ki_target *t, bool drop, struct ki_e
 int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 
 /*
- * A chunk that rests is not installed, and keeps what else it is. Settling takes out those that
- * have begun to rest since the plan was applied, and puts in those that rest no longer. What the
- * driver refused before is not asked for again. What it refuses now is left out, with all that
+ * A chunk that is paused is not installed, and keeps what else it is. Updating takes out those that
+ * have been paused since the plan was applied, and puts in those that are paused no longer. What
+ * the driver refused before is not asked for again. What it refuses now is left out, with all that
  * stands or falls with it, also where that has stood since before.
  */
-void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest);
-int ki_plan_settle(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
+void ki_plan_pause(struct ki_plan *p, uint32_t id, bool pause);
+int ki_plan_update(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 
 /* Take out what was installed: all of the plan; its ids stay valid for another apply. */
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
@@ -448,7 +448,7 @@ typedef void ki_plan_gave_way(void *arg, const struct ki_symbol *of, size_t call
  * to it, and find the replacement after the site. To be called before the plan is applied, and then
  * as often as it is to be noticed: it reads five bytes of each such function, and changes text only
  * if a user has come or gone. told, which may be NULL, hears of each function that is changed.
- * 0, or as ki_plan_settle.
+ * 0, or as ki_plan_update.
  */
 int ki_plan_give_way(struct ki_plan *p, struct ki_target *t, ki_plan_gave_way *told, void *arg,
 		     struct ki_err *err);

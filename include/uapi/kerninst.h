@@ -73,14 +73,14 @@ struct ki_info {
 	__u64 skipped;	     /* out: hits skipped because the CPU was in a helper already */
 	__u32 globals;	     /* out: global variables there are */
 	__u32 globals_used;  /* out: of all sessions */
-	__u32 returns;	     /* out: ways back by KI_RETURNED that must stay, of all sessions */
-	__u32 leftovers;     /* out: those of them that are not asked for any more */
-	__u64 filled;	     /* out: windows now whose springboard traps tasks that were inside */
-	__u64 late;	     /* out: times that a task was met there */
-	__u32 tsc_khz;	     /* out: ticks of the time stamp counter in a millisecond */
-	__u32 words;	     /* out: threads' words there are */
-	__u32 words_used;    /* out: of all sessions */
-	__u32 rings;	     /* rings there are, of sessions that have just ended too */
+	__u32 returns; /* out: return trampolines by KI_RETURNED that must stay, of all sessions */
+	__u32 leftovers;  /* out: those of them that are not asked for any more */
+	__u64 filled;	  /* out: windows now whose springboard traps tasks that were inside */
+	__u64 late;	  /* out: times that a task was met there */
+	__u32 tsc_khz;	  /* out: ticks of the time stamp counter in a millisecond */
+	__u32 words;	  /* out: threads' words there are */
+	__u32 words_used; /* out: of all sessions */
+	__u32 rings;	  /* rings there are, of sessions that have just ended too */
 	__u64 wordless;	  /* out: times that a thread began to run and there were no words for it */
 	__u32 unknowns;	  /* out: things of this kernel that the driver does not know */
 	__u32 waited;	  /* out: milliseconds that those waits took, modulo 2^32 */
@@ -272,7 +272,7 @@ struct ki_record {
  */
 #define KI_RECORD(ring, words) ((ring) << 8 | (words))
 
-#include "kerninst_extreme.h"
+#include "kerninst_minmax.h"
 #include "kerninst_patches.h"
 #include "kerninst_sessions.h"
 #include "kerninst_stacks.h"

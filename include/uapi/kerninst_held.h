@@ -20,7 +20,7 @@ enum ki_held_kind {
 	/* A patch that nothing leads to any more, in which a task sleeps in a fault: ASLEEP. */
 	KI_HELD_PATCH,
 	/* Where a task returns to that is in the function which a tail jump went to: ASLEEP. */
-	KI_HELD_WAY_BACK,
+	KI_HELD_TRAMPOLINE,
 	/* Text of a process, whose memory is locked: PROCESS_LOCKED. */
 	KI_HELD_PROCESS,
 	KI_HELD_KINDS
@@ -36,7 +36,7 @@ struct ki_held {
 	__u32 kind;   /* out: enum ki_held_kind */
 	__u64 index;  /* in: its number */
 	__u64 addr;   /* out: of the window that the other tool stands in, or of the first; of the
-			 patch; of the way back; in the process */
+			 patch; of the return trampoline; in the process */
 	__u64 bytes;  /* out: of the text heap */
 	__u64 holder; /* out: the function that the kprobe calls, or 0 */
 	__u32 count;  /* out: of windows, of chunks, 1, or of places of the process */

@@ -12,8 +12,8 @@
  *     chunk of one byte becomes a nop
  *   - the jump of a replacement leads to the one installed before it, or where control would go
  *     without any: that always stands in the patch (patch.c)
- *   - what runs when a tail jump's function has returned is a chunk like others. The way back stays
- *     as long as the patch, because that still pushes its address (returns.c)
+ *   - what runs when a tail jump's function has returned is a chunk like others. The return
+ *     trampoline stays as long as the patch, because that still pushes its address (returns.c)
  *
  * The few bytes are text that runs, so they are swapped like springboards (text.c): a breakpoint
  * first, which sends the CPU past the chunk, then the wait, then the rest. From the breakpoint
@@ -22,11 +22,11 @@
  * returns, or the session has ended, the code has run for the last time. What belongs to it
  * (counters, words, modules that it calls) is retired as always.
  *
- * A muted piece belongs to no session: no ids, no charge. It holds its bytes of the heap, which
- * are charged with the patch, and its way back. The other sessions' chunks in the patch cost one
- * jump more for each. The group's patch is built anew without what is muted at each of these
- * moments: something is spliced or taken out there, a session begins or ends, a patch is given
- * back to the heap.
+ * A muted piece belongs to no session: no ids, no charge. It holds its bytes of the heap, which are
+ * charged with the patch, and its return trampoline. The other sessions' chunks in the patch cost
+ * one jump more for each. The group's patch is built anew without what is muted at each of these
+ * moments: something is spliced or taken out there, a session begins or ends, a patch is given back
+ * to the heap.
  *
  * One thing cannot be jumped over: a call that leads to a replacement where it stands (direct.c),
  * while another's kprobe is on it. The kprobe has a copy of it. So the replacement is called until

@@ -21,7 +21,7 @@
 #include "compat.h"
 #include "ki.h"
 #include "account/limit.h"
-#include "data/extreme.h"
+#include "data/minmax.h"
 #include "symbols.h"
 #include "user.h"
 
@@ -106,13 +106,13 @@ static int block_order(u32 *bytes)
 	return get_order(spread + *bytes);
 }
 
-struct ki_extreme_from ki_extreme_from;
+struct ki_minmax_from ki_minmax_from;
 
 /* The counters are elsewhere now. */
 static void moved(void)
 {
 	ki_counters.total = counter_total();
-	ki_extreme_from.counters = ki_counter_disp(0);
+	ki_minmax_from.counters = ki_counter_disp(0);
 }
 
 static void free_block(void)

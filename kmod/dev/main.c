@@ -11,7 +11,7 @@
 #include "account/limit.h"
 #include "vet/permit.h"
 #include "data/event.h"
-#include "data/extreme.h"
+#include "data/minmax.h"
 #include "data/ring.h"
 #include "data/stacks.h"
 #include "data/table.h"
@@ -134,7 +134,7 @@ static const struct {
 	{ki_counters_init, ki_counters_exit},
 	{ki_globals_init, NULL},
 	{ki_words_init, ki_words_exit},
-	{ki_extreme_init, NULL},
+	{ki_minmax_init, NULL},
 	{ki_ring_init, NULL},
 	{ki_tables_init, NULL},
 	{ki_stacks_init, NULL},

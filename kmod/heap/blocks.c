@@ -166,7 +166,7 @@ static void split_free(struct ki_block *b, u32 units, struct ki_block *rest)
 	add_free(rest);
 }
 
-/* Where in a free block `need` fits as wished: units before it and *pad; or false. */
+/* Where in a free block `need` fits as asked: units before it and *pad; or false. */
 static bool fits_filled(struct ki_block *b, struct ki_extent need, const struct ki_filled *as,
 			u32 *front, u32 *pad)
 {

@@ -68,7 +68,7 @@ struct ki_filled {
 	u8 inner;
 };
 /*
- * A block with room for a patch after *pad bytes of others, so that it begins as wished
+ * A block with room for a patch after *pad bytes of others, so that it begins as asked
  * (ki_fill_distance). Never from what is kept in reserve.
  */
 int __must_check ki_heap_alloc_filled(const struct ki_filled *as, u32 norc, u32 nex, u32 *pad,

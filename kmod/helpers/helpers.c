@@ -23,7 +23,7 @@
 
 #include "compat.h"
 #include "data/event.h"
-#include "data/extreme.h"
+#include "data/minmax.h"
 #include "data/stacks.h"
 #include "data/texts.h"
 #include "data/threads.h"
@@ -305,11 +305,11 @@ u64 ki_helper_skipped(void)
 	return sum;
 }
 
-int ki_extreme_init(void)
+int ki_minmax_init(void)
 {
-	ki_extreme_from = (struct ki_extreme_from){.globals = (u64 *)ki_global_addr(0),
-						   .counters = ki_counter_disp(0),
-						   .words = ki_self_disp(KI_SELF_WORDS)};
+	ki_minmax_from = (struct ki_minmax_from){.globals = (u64 *)ki_global_addr(0),
+						 .counters = ki_counter_disp(0),
+						 .words = ki_self_disp(KI_SELF_WORDS)};
 	return 0;
 }
 

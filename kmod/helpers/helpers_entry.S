@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What long chunks call: each helper keeps all registers but %rax (EXTREME that, too), which C
+ * What long chunks call: each helper keeps all registers but %rax (MINMAX that, too), which C
  * functions do not.
  * Their arguments are where C expects them. RECORD and TABLE keep them themselves (record.c,
  * table.c), so what they call in their turn must keep them, too.

@@ -161,7 +161,7 @@ static __always_inline void publish(u64 *row, u64 state)
 /* ---- values ---- */
 
 /* Signed or unsigned, the smaller one or the larger one. */
-static __always_inline void extreme(u64 *at, u64 x, bool sign, bool larger)
+static __always_inline void minmax(u64 *at, u64 x, bool sign, bool larger)
 {
 	u64 flip = sign ? 1ull << 63 : 0, old;
 
@@ -187,8 +187,8 @@ static __always_inline void add_stats(u64 *at, u64 x)
 {
 	count(&at[0]);
 	add(&at[1], x);
-	extreme(&at[2], x, true, false);
-	extreme(&at[3], x, true, true);
+	minmax(&at[2], x, true, false);
+	minmax(&at[3], x, true, true);
 	add_square(&at[4], x);
 }
 
@@ -212,11 +212,11 @@ static __always_inline void change(u64 *at, u32 op, u64 x)
 		break;
 	case KI_TABLE_MIN:
 	case KI_TABLE_MAX:
-		extreme(at, x, true, op == KI_TABLE_MAX);
+		minmax(at, x, true, op == KI_TABLE_MAX);
 		break;
 	case KI_TABLE_UMIN:
 	case KI_TABLE_UMAX:
-		extreme(at, x, false, op == KI_TABLE_UMAX);
+		minmax(at, x, false, op == KI_TABLE_UMAX);
 		break;
 	case KI_TABLE_COUNT:
 		count(at + x);

@@ -11,9 +11,9 @@
  *	jmp back after the window, unless control never gets here, or the next window follows
  *	for each taken side with chunks:
  *	    these chunks
- *	    push the way back, if there are chunks for when a tail jump's function has returned
+ *	    push the return trampoline, if chunks wait for a tail jump's function to return
  *	    jmp to the branch's target, or the fixup
- *	    the latter chunks, ret: the way back leads here (returns.c)
+ *	    the latter chunks, ret: the return trampoline leads here (returns.c)
  *
  * A branch to the beginning of a window of the same group goes to where that is in the patch:
  * the springboard would lead there anyhow, if there is one.

@@ -64,7 +64,7 @@ static void follow(const struct ki_process_edit *e, struct pt_regs *regs)
 }
 
 /* Met by a CPU that had translated it before it went: QEMU's do that (text.c). */
-static bool is_ghost(unsigned long addr)
+static bool is_stale(unsigned long addr)
 {
 	u8 now;
 
@@ -93,7 +93,7 @@ static int on_breakpoint(struct notifier_block *nb, unsigned long val, void *dat
 		follow(e, regs);
 		return NOTIFY_STOP;
 	}
-	if (!known || !is_ghost(addr))
+	if (!known || !is_stale(addr))
 		return NOTIFY_DONE;
 	regs->ip = addr;
 	return NOTIFY_STOP;

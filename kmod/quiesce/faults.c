@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tasks that sleep in a fault, or in a function that returns to us: to a way back, or to a patch
- * that is laid out (lay.c), which makes its calls itself.
+ * Tasks that sleep in a fault, or in a function that returns to us: to a return trampoline, or to a
+ * patch that is laid out (lay.c), which makes its calls itself.
  *
  * A displaced instruction that has an exception row may fault in the patch, and the task sleeps
  * there until its page is brought in. That is seconds, if the page is on a slow disk, or for ever,
@@ -13,8 +13,8 @@
  * nothing leads into the patch any more, so the tasks in it can only become fewer. One that is seen
  * outside of it stays outside, whatever it does later; one that is inside has its address on the
  * stack, in the registers that the fault saved, whether it sleeps, is being woken, or runs. The
- * same holds for ways back (returns.c): who is not on the way, nor in an old patch from where one
- * sets out, will not be on the way again.
+ * same holds for return trampolines (returns.c): who is not on the way, nor in an old patch from
+ * where one sets out, will not be on the way again.
  *
  * No other task is stopped meanwhile. One task at a time is held for the length of its stack.
  * KI_LOOK_FRAMES frames of it are unwound, and the rest is read word by word. What was found is

@@ -236,7 +236,7 @@ static void free_patches(struct list_head *patches)
 	ki_step("heap flushed");
 }
 
-/* Under ki_lock. Who buries has a descriptor open, so the module is not going yet. */
+/* Under ki_lock. The caller has a descriptor open, so the module is not going yet. */
 static void pin_patches(void)
 {
 	if (!ki_patches_pinned)

@@ -14,7 +14,7 @@ void ki_retire_patch(struct ki_patch p) __must_hold(&ki_lock);
 void ki_retire_module(struct module *m) __must_hold(&ki_lock); /* NULL is allowed */
 /* Numbers that sessions own (struct ki_run); the list is empty afterwards. */
 void ki_retire_runs(struct list_head *runs) __must_hold(&ki_lock);
-/* Patches have been given back in which a task may have been about to push a way back. */
+/* Patches have been given back in which a task may have been about to push a return trampoline. */
 u64 ki_retire_ways_freed(void);
 /* Lets ki_lock go: until the runs that are retired have been looked at. -ENOENT: none are. */
 int __must_check ki_retire_wait_runs(void) __must_hold(&ki_lock);

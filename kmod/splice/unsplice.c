@@ -112,7 +112,7 @@ static void take_out_part(struct ki_change *c, u32 n)
 }
 
 /* What becomes of a group: it stays as it is, it is built anew, it goes. */
-enum fate { STAYS, THINS, GOES };
+enum fate { STAYS, SAMPLES, GOES };
 
 static enum fate fate_of(const struct ki_group *g)
 {
@@ -129,7 +129,7 @@ static enum fate fate_of(const struct ki_group *g)
 	}
 	if (!needed)
 		return GOES;
-	return dying ? THINS : STAYS;
+	return dying ? SAMPLES : STAYS;
 }
 
 static bool bounces(const struct ki_group *g)
@@ -143,14 +143,14 @@ static bool bounces(const struct ki_group *g)
 }
 
 /* The steps: groups that meet with this fate, in any order. */
-enum step { BOUNCING_GO, OTHERS_GO, ARE_THINNED };
+enum step { BOUNCING_GO, OTHERS_GO, ARE_SAMPLED };
 
 static bool is_todo(const struct ki_group *g, enum step step)
 {
 	enum fate fate = fate_of(g);
 
-	if (step == ARE_THINNED)
-		return fate == THINS;
+	if (step == ARE_SAMPLED)
+		return fate == SAMPLES;
 	return fate == GOES && bounces(g) == (step == BOUNCING_GO);
 }
 
@@ -177,7 +177,7 @@ static void take_out_step(enum step step)
 	list_todo(&todo, step);
 	list_for_each_entry_safe (g, next, &todo, todo) {
 		part[n] = (struct ki_change){.group = g};
-		if (step != ARE_THINNED || rebuild(&part[n]))
+		if (step != ARE_SAMPLED || rebuild(&part[n]))
 			n++;
 		else if (++misses == KI_MISSES)
 			break;
@@ -199,7 +199,7 @@ static void take_out(struct ki_session *s)
 	ki_new_stuck = 0;
 	take_out_step(BOUNCING_GO);
 	take_out_step(OTHERS_GO);
-	take_out_step(ARE_THINNED);
+	take_out_step(ARE_SAMPLED);
 	if (s)
 		ki_mute(s);
 }

@@ -13,7 +13,7 @@ static const char *const ki_off_path[] = {
 	"ftrace_dump",
 	"panic",
 	"show_signal",
-	/* It came from a process: its signal, its uprobe, and the way back there. */
+	/* It came from a process: its signal, its uprobe, and the return there. */
 	"arch_do_signal_or_restart",
 	"arch_exit_to_user_mode_prepare",
 	"blkcg_maybe_throttle_current",

@@ -79,7 +79,7 @@ static bool was_rewritten(unsigned long addr)
  * emulated ones do, rarely, at places that others write (text.c says how). Kernels before 6.8 do
  * not ask us: they execute it once more (kprobe_int3_handler).
  */
-static bool is_ghost(unsigned long addr)
+static bool is_stale(unsigned long addr)
 {
 	return READ_ONCE(*(const u8 *)addr) != KI_INT3;
 }
@@ -97,10 +97,10 @@ static bool stands_there(const u8 *at, const u8 *bytes, size_t len)
 
 /*
  * What stands there now is done here, as far as it is what others write at such places: executed
- * once more, the same ghost could be met for ever. (A writer of that place has to wait for
- * this CPU, whose interrupts are off.)
+ * once more, the same stale breakpoint could be met for ever. (A writer of that place has to wait
+ * for this CPU, whose interrupts are off.)
  */
-static void pass_ghost(struct pt_regs *regs, unsigned long addr)
+static void pass_stale(struct pt_regs *regs, unsigned long addr)
 {
 	static const u8 nop2[] = {0x66, 0x90}, nop5[] = {BYTES_NOP5};
 	const u8 *at = (const u8 *)addr;
@@ -127,7 +127,7 @@ static void pass_ghost(struct pt_regs *regs, unsigned long addr)
 	}
 }
 
-static bool is_way_back(unsigned long addr)
+static bool is_trampoline(unsigned long addr)
 {
 	return addr - (unsigned long)ki_returned < KI_RETURNS;
 }
@@ -145,14 +145,14 @@ static int ki_trap_notify(struct notifier_block *nb, unsigned long val, void *da
 	t = find_trap(addr);
 	if (opcode && (!t || !t->late))
 		return was_rewritten(addr) ? NOTIFY_STOP : NOTIFY_DONE;
-	if (!t && !is_way_back(addr) && !is_ghost(addr))
+	if (!t && !is_trampoline(addr) && !is_stale(addr))
 		return NOTIFY_DONE;
 	if (t)
 		args->regs->ip = t->via;
-	else if (is_way_back(addr))
+	else if (is_trampoline(addr))
 		int3_emulate_ret(args->regs);
 	else
-		pass_ghost(args->regs, addr);
+		pass_stale(args->regs, addr);
 	if (t && t->late)
 		atomic64_inc(&ki_late);
 	return NOTIFY_STOP;

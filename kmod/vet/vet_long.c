@@ -24,7 +24,7 @@
  *      STRING USTRING     %esi, to no more words than are on the stack
  *      TEXT               %edi, to the session's table of strings
  *      ENTER_RECORD       %eax, to the session's ring
- *      EXTREME            %edi, to a variable of the session, or to one of a run of counters by the
+ *      MINMAX            %edi, to a variable of the session, or to one of a run of counters by the
  *                         index %rdx
  *      KCOV_COMPARISON    none: its words are on the stack
  *
@@ -34,7 +34,7 @@
  * Where the thread's words are, a chunk loads into any register, once for all of them, and must
  * see that it is not 0: `test` of the register with itself, and `je` the moment after it. After
  * that the register may be used for the rest of the chunk, until it is written. That holds also
- * where ways join that both have made sure of it. A helper writes %rax (EXTREME nothing), a
+ * where ways join that both have made sure of it. A helper writes %rax (MINMAX nothing), a
  * function of the kernel all of them. The pointer is good for so long. The chunk's thread may be
  * moved to another CPU meanwhile, but the block goes with it. It is not taken away before the
  * thread has ended, or before no task can be in a chunk whose session has words.
@@ -171,22 +171,22 @@ static u16 vet_text(struct ki_vetting *v)
 	return ki_texts_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
 }
 
-static u16 vet_extreme(struct ki_vetting *v)
+static u16 vet_minmax(struct ki_vetting *v)
 {
-	u32 number = v->imm / KI_EXTREME_NUMBER;
-	bool indexed = v->imm & KI_EXTREME_INDEXED, own;
+	u32 number = v->imm / KI_MINMAX_NUMBER;
+	bool indexed = v->imm & KI_MINMAX_INDEXED, own;
 
 	if (v->imm_reg != KI_DI || (indexed && (v->bounded != 2 || v->index != KI_DX)))
 		return KI_R_BAD_CHUNK;
 	v->lost = 0;
-	switch (KI_EXTREME_OF(v->imm)) {
-	case KI_EXTREME_CPU:
+	switch (KI_MINMAX_OF(v->imm)) {
+	case KI_MINMAX_CPU:
 		own = ki_counters_own(v->session, number, indexed ? v->bound + 1 : 1);
 		break;
-	case KI_EXTREME_GLOBAL:
+	case KI_MINMAX_GLOBAL:
 		own = !indexed && ki_globals_own(v->session, number, 1);
 		break;
-	case KI_EXTREME_THREAD:
+	case KI_MINMAX_THREAD:
 		v->c->words = true;
 		own = !indexed && ki_words_own(v->session, number, 1);
 		break;

@@ -112,7 +112,7 @@ static void unlink_user(struct ki_holder *h)
 	mutex_unlock(modules_lock());
 }
 
-void ki_holders_settle(void)
+void ki_holders_update(void)
 {
 	struct ki_holder *h, *next;
 

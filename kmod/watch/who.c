@@ -51,7 +51,7 @@ void ki_who_begin(struct ki_who *w, const struct ki_session *s)
 void ki_who_end(void)
 {
 	lockdep_assert_held(&ki_lock);
-	ki_holders_settle();
+	ki_holders_update();
 	ki_who_now = NULL;
 	ki_who_session = 0;
 }

@@ -55,7 +55,7 @@ const char *ki_who_word(u8 what);
 /* holders.c; ki_lock held: a window or a piece has come (in), or goes, with what it holds */
 void ki_holder_window(const struct ki_win *w, bool in);
 void ki_holder_piece(const struct ki_piece *p, bool in);
-void ki_holders_settle(void);
+void ki_holders_update(void);
 
 /* panic.c */
 int ki_panic_init(void);

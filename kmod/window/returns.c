@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ways back: where a function returns to that a tail jump went to, so that code can run then.
+ * Return trampolines: where a function returns to that a tail jump went to, so that code can run
+ * then.
  *
  * A tail jump leaves no trace: the other function returns to the caller. For KI_RETURNED the patch
  * (patch.c) pushes one more return address before it jumps, a byte of `ki_returned`. These bytes
@@ -19,21 +20,21 @@
  *
  * Taking out. When the chunks of a jump have gone, no task sets out any more, but some may still be
  * away. Then the breakpoint leads nowhere, which means: it does the return itself (trap.c), and the
- * patch goes like any other. The way back is left over: its byte is not used again, and the module
- * cannot be unloaded, until no task is left that comes back there.
+ * patch goes like any other. The return trampoline is left over: its byte is not used again, and
+ * the module cannot be unloaded, until no task is left that comes back there.
  *
  * How we know that: by looking at all tasks' stacks (faults.c), not by counting who leaves and who
  * comes back. A count costs two more instructions for each pass. It is wrong for ever when a task
- * ends while it is away. (exit is a function that does not return, and may be deep in another.)
- * The look comes after the wait. Then no task is in the old patch, about to push, but one that
- * sleeps in a fault there. While any does so in a patch that is not in use any more, nothing is
- * given back. (If patches with ways back were given back during the look it is not known any more
- * which one a task was in.) Idle tasks are looked at too. It visits every task, so it is repeated
- * less and less often. One kind of task has no number any more and is not seen: who ends, and has
- * been released (release_task). Older kernels' wait covers it to its end, since 6.9 it does not
- * while it sleeps. It returns like any other, by way of another jump's chunks if its byte has been
- * used again (one count too many). There is no breakpoint only if the module is unloaded while it
- * sleeps below a counted jump there (doc/known-issues.md).
+ * ends while it is away. (exit is a function that does not return, and may be deep in another.) The
+ * look comes after the wait. Then no task is in the old patch, about to push, but one that sleeps
+ * in a fault there. While any does so in a patch that is not in use any more, nothing is given
+ * back. (If patches with return trampolines were given back during the look it is not known any
+ * more which one a task was in.) Idle tasks are looked at too. It visits every task, so it is
+ * repeated less and less often. One kind of task has no number any more and is not seen: who ends,
+ * and has been released (release_task). Older kernels' wait covers it to its end, since 6.9 it does
+ * not while it sleeps. It returns like any other, by way of another jump's chunks if its byte has
+ * been used again (one count too many). There is no breakpoint only if the module is unloaded while
+ * it sleeps below a counted jump there (doc/known-issues.md).
  *
  * If we die here: the module stays loaded and the breakpoints lead on. An interrupt or an NMI at
  * the breakpoint, or in its handler, is nothing that a springboard of one byte does not know, too.
@@ -269,7 +270,7 @@ static bool is_seen(const struct ki_return *r)
 }
 
 /* Under ki_lock. */
-static void settle(void)
+static void forget_unseen(void)
 {
 	struct ki_return *r, *next;
 
@@ -296,7 +297,7 @@ static bool tell_return(struct ki_held_walk *w, const struct list_head *ways)
 	list_for_each_entry (r, ways, list) {
 		if (!ki_held_is_next(w))
 			continue;
-		w->row->kind = KI_HELD_WAY_BACK;
+		w->row->kind = KI_HELD_TRAMPOLINE;
 		w->row->addr = r->addr;
 		ki_held_sleeper(w->row, &r->who);
 		return true;
@@ -329,7 +330,7 @@ static void look(struct work_struct *unused)
 	mutex_lock(&ki_lock);
 	if (any_in_old_patch(freed))
 		bitmap_fill(ki_seen, KI_RETURNS);
-	settle();
+	forget_unseen();
 	mutex_unlock(&ki_lock);
 }
 

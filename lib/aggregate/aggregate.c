@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * A row of the table is for a point and a key: how often it was hit there, and, of each value that
- * is summed up, the sums and extremes; of one of them buckets. What is shown is what came between
+ * is summed up, the sums and minmax; of one of them buckets. What is shown is what came between
  * two readings; the least and the greatest value are those since the code came.
  *
  * Values of what lasts are added when it ends, by the key that was there when it began: that is
@@ -285,12 +285,12 @@ static int make(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct k
 	return ret || *stmt ? ret : ki_snippet_check(s, NULL, err);
 }
 
-ki_measure_act *ki_aggregate_act(void *arg, const struct ki_named_point *p, void **act_arg)
+ki_measure_action *ki_aggregate_action(void *arg, const struct ki_named_point *p, void **action_arg)
 {
 	struct ki_aggregate *b = arg;
 
 	b->point = (uint32_t)(p - b->points->v.v);
-	*act_arg = b;
+	*action_arg = b;
 	return make;
 }
 

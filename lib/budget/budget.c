@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * What is over the budget is thinned, if it can be: acts such as records are then done at one of
+ * What is over the budget is sampled, if it can be: actions such as records are then done at one of
  * 2^k hits only. What cannot is shed: wholly, and for good. Nothing is put in and taken out by
  * turns, though that would give estimates of what is shed: to put code back into a window of
  * several instructions takes the driver 0.2 s, and all that time a breakpoint stands there, which
@@ -10,7 +10,7 @@
  * question.
  *
  * Instructions that may be spent come in by the time, and are kept for a second at most; what is
- * spent goes away. When GRACE seconds' worth is missing, something is done: parts are thinned or
+ * spent goes away. When GRACE seconds' worth is missing, something is done: parts are sampled or
  * shed, those that cost the most in a second first, until what is left is some way below the
  * budget: so what was spent too much before it was seen is paid back. The first looks are close
  * together, so that this is soon; each covers half of the time since the start, until they are THEN
@@ -26,8 +26,8 @@
 #define KEPT   1.0   /* seconds for which nothing spent is kept */
 #define GRACE  0.03  /* seconds' worth that may be missing */
 #define AIM    0.75  /* of the budget, of what is left; */
-#define FLOOR  0.7   /* of what thinning does not save; */
-#define LOOSEN 0.5   /* of what it would be with one thinned less */
+#define FLOOR  0.7   /* of what sampling does not save; */
+#define LOOSEN 0.5   /* of what it would be with one sampled less */
 #define FIRST  0.001 /* seconds between two looks, at first */
 #define THEN   0.05
 
@@ -97,10 +97,10 @@ static double note_rates(struct ki_budget *b, double seconds)
 
 /* ---- what there would be left ---- */
 
-/* Sums over all parts: instructions a second, of acts, and of what else there is. */
+/* Sums over all parts: instructions a second, of actions, and of what else there is. */
 struct left {
 	double acting, rest;
-	double own; /* of this process, for an instruction of an act */
+	double own; /* of this process, for an instruction of an action */
 };
 
 static struct left what_is_left(const struct ki_budget *b)
@@ -133,7 +133,7 @@ struct work {
 	struct left left;
 	ki_budget_told *told;
 	void *arg;
-	bool settles; /* something is to be taken out */
+	bool drops; /* something is to be taken out */
 	int ret;
 };
 
@@ -183,14 +183,14 @@ static void take_out(struct work *w, uint32_t part)
 
 	c->source->shed(c->of, c->number);
 	c->out_at = w->now;
-	b->thinned -= p->k > 0;
+	b->sampled -= p->k > 0;
 	b->shed++;
 	tell(w, part, true);
 	w->left.rest -= p->rate - p->acting;
 	w->left.acting -= p->acting;
 	b->own_rate -= p->acting * w->left.own;
 	p->rate = p->acting = 0;
-	w->settles = true;
+	w->drops = true;
 }
 
 static bool needs(const struct ki_cost_part *p, const struct ki_cost_part *o)
@@ -243,18 +243,18 @@ static bool shed_one(struct work *w)
 	return true;
 }
 
-static void set_thinness(struct work *w, uint32_t part, unsigned int k)
+static void set_rate(struct work *w, uint32_t part, unsigned int k)
 {
 	struct ki_budget *b = w->b;
 	struct ki_budget_part *p = &b->parts[part];
 	const struct ki_cost_part *c = &b->cost->parts[part];
 	const double acting = k > p->k ? p->acting / 2 : p->acting * 2;
 
-	w->ret = c->source->thin(c->of, c->number, k, w->err);
+	w->ret = c->source->sample(c->of, c->number, k, w->err);
 	if (w->ret)
 		return;
-	b->thinned += !p->k;
-	b->thinned -= !k;
+	b->sampled += !p->k;
+	b->sampled -= !k;
 	p->k = k;
 	b->most = k > b->most ? k : b->most;
 	b->own_rate += (acting - p->acting) * w->left.own;
@@ -263,7 +263,7 @@ static void set_thinness(struct work *w, uint32_t part, unsigned int k)
 	p->acting = acting;
 }
 
-/* The part of which thinning saves the most. */
+/* The part of which sampling saves the most. */
 static uint32_t thickest(const struct ki_budget *b)
 {
 	uint32_t best = KI_NONE;
@@ -271,7 +271,7 @@ static uint32_t thickest(const struct ki_budget *b)
 	for (uint32_t i = 0; i < b->cost->n; i++) {
 		const struct ki_budget_part *p = &b->parts[i];
 
-		if (b->cost->parts[i].out_at >= 0 || !(p->acting > 0) || p->k >= KI_THINNEST)
+		if (b->cost->parts[i].out_at >= 0 || !(p->acting > 0) || p->k >= KI_RAREST)
 			continue;
 		if (best == KI_NONE || p->acting > b->parts[best].acting)
 			best = i;
@@ -279,17 +279,17 @@ static uint32_t thickest(const struct ki_budget *b)
 	return best;
 }
 
-static void thin_all(struct work *w, double aim)
+static void sample_all(struct work *w, double aim)
 {
 	struct ki_budget *b = w->b;
 	uint32_t i;
 
 	while (!w->ret && all_of(&w->left) > aim && (i = thickest(b)) != KI_NONE)
-		set_thinness(w, i, b->parts[i].k + 1);
+		set_rate(w, i, b->parts[i].k + 1);
 }
 
-/* What is thinned otherwise than before, and still there. */
-static void tell_thinned(struct work *w)
+/* What is sampled otherwise than before, and still there. */
+static void tell_sampled(struct work *w)
 {
 	const struct ki_budget *b = w->b;
 
@@ -299,7 +299,7 @@ static void tell_thinned(struct work *w)
 }
 
 /* What that takes is spent, and will not come again. */
-static void settle(struct work *w)
+static void drop_parts(struct work *w)
 {
 	struct ki_costs *c = w->b->cost;
 	const void *last = NULL;
@@ -311,7 +311,7 @@ static void settle(struct work *w)
 		if (p->out_at != w->now || p->of == last)
 			continue;
 		last = p->of;
-		w->ret = p->source->settle(p->of, w->err);
+		w->ret = p->source->update(p->of, w->err);
 	}
 	own = ki_cost_own() - own;
 	w->b->own += own;
@@ -326,15 +326,15 @@ static void tighten(struct work *w, double allowed)
 		if (!shed_one(w))
 			break;
 	if (!w->ret)
-		thin_all(w, AIM * allowed);
+		sample_all(w, AIM * allowed);
 	while (!w->ret && all_of(&w->left) > AIM * allowed)
 		if (!shed_one(w))
 			break;
-	if (w->settles)
-		settle(w);
+	if (w->drops)
+		drop_parts(w);
 }
 
-/* There has been enough for a while: one part thinner by one step less. */
+/* There has been enough for a while: one part rarer by one step less. */
 static void loosen(struct work *w, double allowed)
 {
 	struct ki_budget *b = w->b;
@@ -347,7 +347,7 @@ static void loosen(struct work *w, double allowed)
 	if (best == KI_NONE ||
 	    all_of(&w->left) + b->parts[best].acting * (1 + w->left.own) > LOOSEN * allowed)
 		return;
-	set_thinness(w, best, b->parts[best].k - 1);
+	set_rate(w, best, b->parts[best].k - 1);
 }
 
 int ki_budget_look(struct ki_budget *b, double now, ki_budget_told *told, void *arg,
@@ -368,6 +368,6 @@ int ki_budget_look(struct ki_budget *b, double now, ki_budget_told *told, void *
 		tighten(&w, allowed);
 	else if (b->level > 0 && now - b->changed > KEPT)
 		loosen(&w, allowed);
-	tell_thinned(&w);
+	tell_sampled(&w);
 	return w.ret;
 }

@@ -26,19 +26,19 @@ static bool needs(const void *of, uint32_t part, uint32_t other)
 	return ki_measure_part_needs(of, part, other);
 }
 
-static int thin(void *of, uint32_t part, unsigned int k, struct ki_err *err)
+static int sample(void *of, uint32_t part, unsigned int k, struct ki_err *err)
 {
-	return ki_measure_thin(of, part, k, err);
+	return ki_measure_sample_to(of, part, k, err);
 }
 
 static void shed(void *of, uint32_t part)
 {
-	ki_measure_rest(of, part, true, true);
+	ki_measure_pause(of, part, true, true);
 }
 
-static int settle(void *of, struct ki_err *err)
+static int update(void *of, struct ki_err *err)
 {
-	return ki_measure_settle(of, err);
+	return ki_measure_update(of, err);
 }
 
 const struct ki_cost_source ki_measure_source = {
@@ -47,7 +47,7 @@ const struct ki_cost_source ki_measure_source = {
 	.acted = acted,
 	.needed = needed,
 	.needs = needs,
-	.thin = thin,
+	.sample = sample,
 	.shed = shed,
-	.settle = settle,
+	.update = update,
 };

@@ -21,7 +21,7 @@ static void look(const struct ki_inference *in, uint32_t b, struct seen *s)
 		s->count += in->blocks[b].count;
 }
 
-static bool settle(struct ki_inference *in, uint32_t b, const struct seen *s)
+static bool conclude(struct ki_inference *in, uint32_t b, const struct seen *s)
 {
 	struct ki_cover_block *at = &in->blocks[b];
 	bool known = !s->unknown || (s->count && !in->counting);
@@ -51,7 +51,7 @@ static bool pass(struct ki_inference *in, enum ki_cover_rule rule)
 			if (rule == KI_RULE_SUCCS && in->edges[e].from == b)
 				look(in, in->edges[e].to, &s);
 		}
-		news |= settle(in, b, &s);
+		news |= conclude(in, b, &s);
 	}
 	return news;
 }

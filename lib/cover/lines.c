@@ -131,7 +131,7 @@ static void vote(struct fit *x)
 	}
 }
 
-static void settle(struct fit *x)
+static void place_symbols(struct fit *x)
 {
 	for (size_t i = x->first; i < x->end; i++) {
 		const struct ki_cover_function *f = x->l->by_name[i];
@@ -190,7 +190,7 @@ static int fit_table(struct ki_cover_lines *l, const struct ki_line_table *t, co
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	vote(&x);
 	if (x.agreed && x.agreed * 10 >= x.asked * 9)
-		settle(&x);
+		place_symbols(&x);
 	free(x.sections);
 	if (x.agreed && x.agreed * 10 >= x.asked * 9)
 		return 0;

@@ -108,7 +108,7 @@ void ki_cover_leave_out(struct ki_cover *c, const struct cover_probe *p, unsigne
 /* request.c: put in what has been gathered, and begin anew; wait for what has been sent. */
 uint64_t ki_cover_heap_free(struct ki_cover *c);
 int ki_cover_send(struct ki_cover *c, struct ki_err *err);
-int ki_cover_settle(struct ki_cover *c, struct ki_err *err);
+int ki_cover_await(struct ki_cover *c, struct ki_err *err);
 
 /* moving.c: are probes cheaper if the whole function is moved? To be asked before one is put. */
 int ki_cover_moves(const struct ki_ground *g, const uint8_t *rules, const struct ki_place *places,

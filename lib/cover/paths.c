@@ -155,11 +155,11 @@ static int make_call(struct maker *m, uint64_t step, struct ki_err *err)
 			   ki_expr_binary(m->s, KI_LAND, is(m, KI_EQ, &m->was, KI_PATHS_DEEP + 1),
 					  is(m, KI_NE, &m->sum, 0)),
 			   count_own(m, DEEP), NULL);
-	struct ki_node *act, *all;
+	struct ki_node *action, *all;
 
-	act = ki_stmt_if(m->s, is(m, KI_LE, &m->was, KI_PATHS_DEEP), begin, count_own(m, DEEP));
+	action = ki_stmt_if(m->s, is(m, KI_LE, &m->was, KI_PATHS_DEEP), begin, count_own(m, DEEP));
 	if (m->p->when) {
-		int ret = ki_predicate_guard(m->p->when, m->s, NULL, act, &act, err);
+		int ret = ki_predicate_guard(m->p->when, m->s, NULL, action, &action, err);
 
 		if (ret)
 			return ret;
@@ -168,7 +168,7 @@ static int make_call(struct maker *m, uint64_t step, struct ki_err *err)
 	all = then(m, all,
 		   ki_stmt_if(m->s, is(m, KI_GT, &m->was, 1), by_depth(m, lost, save), NULL));
 	all = then(m, all, set(m, &m->sum, number_of(m, 0)));
-	ki_snippet_body(m->s, then(m, all, act));
+	ki_snippet_body(m->s, then(m, all, action));
 	return 0;
 }
 

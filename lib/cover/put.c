@@ -94,11 +94,12 @@ static int make_guarded(const struct ki_cover *c, uint32_t slot, struct ki_snipp
 				  .kind = KI_VAR_GLOBAL,
 				  .type = KI_U64,
 				  .first = slot & ~SLOT_GLOBAL};
-	struct ki_node *act = ki_stmt_update(s, c->o.mode == KI_COVER_HIT ? KI_SET : KI_UPDATE_ADD,
-					     &to, NULL, ki_expr_const(s, KI_U64, 1));
-	int ret = ki_predicate_guard(c->o.when, s, NULL, act, &act, err);
+	struct ki_node *action =
+		ki_stmt_update(s, c->o.mode == KI_COVER_HIT ? KI_SET : KI_UPDATE_ADD, &to, NULL,
+			       ki_expr_const(s, KI_U64, 1));
+	int ret = ki_predicate_guard(c->o.when, s, NULL, action, &action, err);
 
-	ki_snippet_body(s, act);
+	ki_snippet_body(s, action);
 	return ret;
 }
 

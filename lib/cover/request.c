@@ -43,7 +43,7 @@ static void *run_sender(void *arg)
 	return NULL;
 }
 
-int ki_cover_settle(struct ki_cover *c, struct ki_err *err)
+int ki_cover_await(struct ki_cover *c, struct ki_err *err)
 {
 	if (!c->sent)
 		return 0;
@@ -58,7 +58,7 @@ int ki_cover_settle(struct ki_cover *c, struct ki_err *err)
 
 int ki_cover_send(struct ki_cover *c, struct ki_err *err)
 {
-	int ret = ki_cover_settle(c, err);
+	int ret = ki_cover_await(c, err);
 
 	c->first_sent = c->fresh;
 	c->nsent = c->probes.n - c->fresh;

@@ -202,7 +202,7 @@ static int put_all(struct ki_cover *c, const struct ki_symbol *const *syms, size
 	if (!ret)
 		ret = ki_cover_is_process(c) ? ki_cover_process_install(c, err)
 					     : ki_cover_send(c, err);
-	if (ki_cover_settle(c, err) && !ret)
+	if (ki_cover_await(c, err) && !ret)
 		ret = c->sent_ret;
 	ki_plan_free(c->plan);
 	c->plan = NULL;
@@ -311,16 +311,16 @@ static bool is_any(const struct ki_cover *c, const struct cover_probe *p)
 	return true;
 }
 
-int ki_cover_heal(struct ki_cover *c, size_t *healed, struct ki_err *err)
+int ki_cover_remove_hit(struct ki_cover *c, size_t *removed, struct ki_err *err)
 {
 	int ret;
 
-	*healed = 0;
+	*removed = 0;
 	if (c->o.mode != KI_COVER_HIT || ki_cover_is_process(c))
 		return ki_err_set(err, -EINVAL, 0,
-				  "coverage: only hits heal, counts and processes' go on");
-	ret = take_out(c, is_hit, NULL, healed, err);
-	c->totals.healed += *healed;
+				  "coverage: only hits are removed, counts and processes' go on");
+	ret = take_out(c, is_hit, NULL, removed, err);
+	c->totals.removed += *removed;
 	return ret;
 }
 

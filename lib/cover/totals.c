@@ -23,7 +23,7 @@ const struct ki_cover_total ki_cover_total_names[] = {
 	TOTAL(probes, KI_TOTAL_GIVEN),
 	TOTAL(known, KI_TOTAL_SUM),
 	TOTAL(hit, KI_TOTAL_SUM),
-	TOTAL(healed, KI_TOTAL_GIVEN),
+	TOTAL(removed, KI_TOTAL_GIVEN),
 	TOTAL(heap_bytes, KI_TOTAL_GIVEN),
 	TOTAL(memory_bytes, KI_TOTAL_GIVEN),
 	TOTAL(seconds_analysis, KI_TOTAL_SECONDS),

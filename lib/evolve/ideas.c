@@ -117,7 +117,7 @@ static void free_version(void *own)
 static int make_version(struct version *v, const struct ki_evolve_case *c,
 			struct ki_special_watch *w, struct ki_err *err)
 {
-	struct ki_special_wish wish = {.sym = w->sym, .argument = w->argument};
+	struct ki_special_request request = {.sym = w->sym, .argument = w->argument};
 	struct ki_special_value *values;
 	struct ki_err why = {0};
 	uint64_t calls, most;
@@ -127,12 +127,12 @@ static int make_version(struct version *v, const struct ki_evolve_case *c,
 	if (ret)
 		return ret;
 	most = n ? values[0].calls : 0;
-	wish.value = n ? values[0].value : 0;
-	wish.callers = c->service->choice.retarget;
+	request.value = n ? values[0].value : 0;
+	request.callers = c->service->choice.retarget;
 	free(values);
 	if (!most || (double)most < SHARE * (double)calls)
 		return -ENODATA;
-	ret = ki_special_new(v->t, &wish, &v->special, &why);
+	ret = ki_special_new(v->t, &request, &v->special, &why);
 	return ret == -ENOMEM ? ki_err_set(err, ret, 0, "%s", why.msg) : ret ? -ENODATA : 0;
 }
 

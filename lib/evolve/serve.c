@@ -403,7 +403,7 @@ static int rest(struct service *s, struct ki_err *err)
 	double seconds = s->busy * (KI_EVOLVE_COST / s->o->budget - 1);
 
 	seconds = seconds > s->o->seconds ? seconds : s->o->seconds;
-	tell(s, (struct ki_evolve_notice){KI_EVOLVE_RESTS, .seconds = seconds});
+	tell(s, (struct ki_evolve_notice){KI_EVOLVE_PAUSES, .seconds = seconds});
 	if (search->wait(search->arg, seconds))
 		return 0;
 	return ki_err_set(err, -ECANCELED, 0, "rest: stopped");

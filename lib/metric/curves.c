@@ -65,13 +65,13 @@ static struct ki_node *draw(struct ki_snippet *s, const struct ki_var *mask,
 }
 
 /*
- * Only at some of the hits: a counter goes down, and when it falls below 0 the act is done, and the
- * counter gets a random even number up to 2 * (2^k - 1). So it is one hit of 2^k in the long run,
- * whatever pattern the hits themselves have; with k = 0 it is each, but for one whose way down is
- * interrupted by another: `taken` says how many there were.
+ * Only at some of the hits: a counter goes down, and when it falls below 0 the action is done, and
+ * the counter gets a random even number up to 2 * (2^k - 1). So it is one hit of 2^k in the long
+ * run, whatever pattern the hits themselves have; with k = 0 it is each, but for one whose way down
+ * is interrupted by another: `taken` says how many there were.
  */
 static struct ki_node *sometimes(const struct ask *a, const struct curve *c, struct ki_snippet *s,
-				 struct ki_node *act)
+				 struct ki_node *action)
 {
 	const uint32_t *counters = &a->m->counters.v[c->taken];
 	const struct ki_var
@@ -87,7 +87,7 @@ static struct ki_node *sometimes(const struct ask *a, const struct curve *c, str
 
 	all = ki_stmt_append(s, NULL, set(s, KI_UPDATE_ADD, &taken, ki_expr_const(s, KI_I64, 1)));
 	all = ki_stmt_append(s, all, draw(s, &mask, &left));
-	all = ki_stmt_append(s, all, act);
+	all = ki_stmt_append(s, all, action);
 	return ki_stmt_append(s, ki_stmt_append(s, NULL, down), ki_stmt_if(s, below, all, NULL));
 }
 
@@ -129,16 +129,16 @@ int ki_count_build(const struct ask *a, const struct curve *c, const struct word
 
 static int make_counting(const struct ask *a, struct curve *c, const struct words *words)
 {
-	struct ki_node *act;
+	struct ki_node *action;
 	struct ki_snippet *s;
 	int ret;
 
 	if (ki_vec_reserve(&c->snippets, 1) || ki_snippet_new(&s))
 		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	c->snippets.v[c->snippets.n++] = s;
-	ret = ki_count_build(a, c, words, s, &act);
+	ret = ki_count_build(a, c, words, s, &action);
 	if (!ret)
-		ki_snippet_body(s, act);
+		ki_snippet_body(s, action);
 	return ret;
 }
 
@@ -313,8 +313,8 @@ int ki_measure_add(struct ki_measure *m, const struct ki_metric *metric,
 	return add_curve(&a, curve);
 }
 
-int ki_measure_add_act(struct ki_measure *m, const struct ki_measured_at *at, ki_measure_act *make,
-		       void *arg, uint32_t *curve, struct ki_err *err)
+int ki_measure_add_action(struct ki_measure *m, const struct ki_measured_at *at,
+			  ki_measure_action *make, void *arg, uint32_t *curve, struct ki_err *err)
 {
 	struct ask a = ask_of(m, ki_metric_find("count"), at, err);
 

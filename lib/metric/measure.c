@@ -148,9 +148,9 @@ void ki_measure_meter(struct ki_measure *m)
 	m->metered = true;
 }
 
-void ki_measure_early(struct ki_measure *m)
+void ki_measure_prior_clock(struct ki_measure *m)
 {
-	m->early = true;
+	m->prior = true;
 }
 
 void ki_measure_number(struct ki_measure *m, uint32_t number)
@@ -163,9 +163,9 @@ void ki_measure_sample(struct ki_measure *m)
 	m->sampled = true;
 }
 
-int ki_measure_thin(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err)
+int ki_measure_sample_to(struct ki_measure *m, uint32_t part, unsigned int k, struct ki_err *err)
 {
-	if (part >= m->curves.n || m->curves.v[part].taken == KI_NONE || k > KI_THINNEST)
+	if (part >= m->curves.n || m->curves.v[part].taken == KI_NONE || k > KI_RAREST)
 		return ki_err_set(err, -EINVAL, 0, "part %u cannot be sampled", part);
 	return ki_global_set(m->t, m->curves.v[part].mask, (UINT64_C(2) << k) - 2, err);
 }

@@ -38,8 +38,8 @@ struct inside {
 	struct price enter_price, leave_price; /* since the start */
 };
 
-/* What starts at a point find as their clock (early.c). */
-struct early {
+/* What starts at a point find as their clock (prior.c). */
+struct prior {
 	uint64_t function;
 	struct ki_point at;
 	uint16_t order;
@@ -68,7 +68,7 @@ struct pair {
 	uint64_t gone_at;	    /* when that was, by the time stamp counter */
 	uint32_t part;		    /* the first pair of those that curves tie together */
 	uint32_t word;
-	uint32_t early; /* what has read its clock; KI_NONE: the start itself */
+	uint32_t prior; /* what has read its clock; KI_NONE: the start itself */
 	uint32_t bundle;
 	ki_numbers needs; /* the insides that its predicate asks */
 	uint64_t seen;	  /* what the last reading gave: readings do not fall */
@@ -83,7 +83,7 @@ struct curve {
 	uint32_t counter;	 /* then: index in the measurement's counters */
 	uint32_t passes;	 /* the same, if metered; a bare counter's own */
 	uint32_t chunk, nchunks; /* in the plan */
-	uint32_t taken;		 /* the same, of hits at which its act was done, and behind it
+	uint32_t taken;		 /* the same, of hits at which its action was done, and behind it
 				    how many are left out before the next; KI_NONE: all */
 	uint32_t mask;		 /* then: the global variable that says at which */
 	ki_numbers needs;	 /* the insides that its predicate asks */
@@ -132,13 +132,13 @@ struct ki_measure {
 	ki_vec(struct curve) curves;
 	ki_vec(struct pair) pairs;
 	ki_vec(struct inside) insides;
-	ki_vec(struct early) earlies;
+	ki_vec(struct prior) earlies;
 	ki_vec(struct counted) events;
 	ki_vec(uint32_t) counters; /* their numbers */
 	struct prices priced;
 	struct ki_reading *start;
 	uint32_t number; /* what instruments are told of the points that come now */
-	bool started, each_cpu, metered, sampled, early;
+	bool started, each_cpu, metered, sampled, prior;
 };
 
 /* What ki_measure_add was asked for. */
@@ -151,7 +151,7 @@ struct ask {
 	const struct ki_point *pt;
 	uint16_t order;
 	const struct ki_predicate *when; /* NULL: always */
-	ki_measure_act *make;		 /* what else is done; NULL: nothing */
+	ki_measure_action *make;	 /* what else is done; NULL: nothing */
 	void *arg;
 	const struct ki_measure_ends *ends; /* the same, of what lasts */
 	struct ki_err *err;
@@ -265,11 +265,11 @@ int ki_words_of(const struct ask *a, struct words *out);
 ki_numbers ki_words_insides(struct words *w);
 void ki_words_free(struct words *w);
 
-/* ---- clocks before predicates (early.c) ---- */
+/* ---- clocks before predicates (prior.c) ---- */
 
 /* See to it that the pair's clock is read before its predicate is decided, at its beginnings. */
-int ki_early_get(const struct ask *a, struct pair *p, const struct places *at, struct words *needs);
-struct ki_node *ki_early_clock(const struct ki_measure *m, struct ki_snippet *s, uint32_t early);
+int ki_prior_get(const struct ask *a, struct pair *p, const struct places *at, struct words *needs);
+struct ki_node *ki_prior_clock(const struct ki_measure *m, struct ki_snippet *s, uint32_t prior);
 
 /* The bundle makes no sense without them. */
 int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);

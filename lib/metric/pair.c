@@ -128,13 +128,13 @@ static void ends_words(const struct ask *a, const struct pair *p,
 			.kind = KI_VAR_THREAD, .type = KI_U64, .first = p->word + 1 + i};
 }
 
-#define EARLY_WORDS 4 /* locals from 1 on */
+#define PRIOR_WORDS 4 /* locals from 1 on */
 
 /* Its values for the words: evaluated before the clock is read, stored behind it. */
 static int make_begun(const struct ask *a, const struct pair *p, struct ki_snippet *s,
 		      struct ki_node **first, struct ki_node **begun)
 {
-	const bool early = a->ends && a->ends->words <= EARLY_WORDS;
+	const bool prior = a->ends && a->ends->words <= PRIOR_WORDS;
 	struct ki_var words[KI_MEASURE_WORDS];
 	struct ki_node *values[KI_MEASURE_WORDS];
 	int ret;
@@ -147,12 +147,12 @@ static int make_begun(const struct ask *a, const struct pair *p, struct ki_snipp
 	for (uint32_t i = 0; !ret && i < a->ends->words; i++) {
 		const struct ki_var local = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = 1 + i};
 
-		if (early)
+		if (prior)
 			*first = ki_stmt_append(s, *first,
 						ki_stmt_update(s, KI_SET, &local, NULL, values[i]));
 		*begun = ki_stmt_append(s, *begun,
 					ki_stmt_update(s, KI_SET, &words[i], NULL,
-						       early ? ki_expr_var(s, &local) : values[i]));
+						       prior ? ki_expr_var(s, &local) : values[i]));
 	}
 	return ret;
 }
@@ -218,7 +218,7 @@ static int begin(const struct ask *a, const struct pair *p, struct ki_snippet *s
 	struct ki_node *first, *begun, *clock;
 	int ret = make_begun(a, p, s, &first, &begun);
 
-	clock = p->early == KI_NONE ? ki_pair_clock(s, p) : ki_early_clock(a->m, s, p->early);
+	clock = p->prior == KI_NONE ? ki_pair_clock(s, p) : ki_prior_clock(a->m, s, p->prior);
 	*out = ret ? NULL
 		   : ki_timer_start(s, &word, clock,
 				    ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL,
@@ -374,7 +374,7 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 			 .at = *a->pt,
 			 .order = a->order,
 			 .source = a->row->source,
-			 .early = KI_NONE,
+			 .prior = KI_NONE,
 			 .event = a->event};
 	struct places entry = {0};
 	struct exits exits = {0};
@@ -390,8 +390,8 @@ static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 		ret = ki_words_of(a, &words);
 	if (!ret && p.source == SOURCE_EVENT)
 		ret = ki_measure_event(a->m, &p.event, &p.number, a->err);
-	if (!ret && when && a->m->early && !a->m->metered)
-		ret = ki_early_get(a, &p, &entry, &words);
+	if (!ret && when && a->m->prior && !a->m->metered)
+		ret = ki_prior_get(a, &p, &entry, &words);
 	if (!ret)
 		ret = put_pair(a, &p, &words, &entry, &exits);
 	p.needs = ki_words_insides(&words);

@@ -46,42 +46,42 @@ bool ki_measure_part_needs(const struct ki_measure *m, uint32_t part, uint32_t o
 	return false;
 }
 
-static void rest_code(struct ki_measure *m, const struct code *c, bool rest)
+static void pause_code(struct ki_measure *m, const struct code *c, bool pause)
 {
 	for (size_t i = 0; i < c->sites.n; i++)
-		ki_plan_rest(m->plan, c->sites.v[i].chunk, rest);
+		ki_plan_pause(m->plan, c->sites.v[i].chunk, pause);
 }
 
-static void rest_pairs(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
+static void pause_pairs(struct ki_measure *m, uint32_t part, bool pause, bool for_good)
 {
 	for (size_t i = 0; i < m->pairs.n; i++) {
 		struct pair *p = &m->pairs.v[i];
 
 		if (p->part != part)
 			continue;
-		rest_code(m, &p->start, rest);
+		pause_code(m, &p->start, pause);
 		if (for_good)
-			rest_code(m, &p->stop, rest);
+			pause_code(m, &p->stop, pause);
 		p->gone |= for_good;
 	}
 }
 
-void ki_measure_rest(struct ki_measure *m, uint32_t part, bool rest, bool for_good)
+void ki_measure_pause(struct ki_measure *m, uint32_t part, bool pause, bool for_good)
 {
 	if (part < m->curves.n) {
 		const struct curve *c = &m->curves.v[part];
 
 		for (uint32_t i = 0; c->pair == KI_NONE && i < c->nchunks; i++)
-			ki_plan_rest(m->plan, c->chunk + i, rest);
+			ki_plan_pause(m->plan, c->chunk + i, pause);
 		return;
 	}
 	part -= (uint32_t)m->curves.n;
 	if (part >= m->pairs.n) {
-		rest_code(m, &m->insides.v[part - m->pairs.n].enter, rest);
-		rest_code(m, &m->insides.v[part - m->pairs.n].leave, rest);
+		pause_code(m, &m->insides.v[part - m->pairs.n].enter, pause);
+		pause_code(m, &m->insides.v[part - m->pairs.n].leave, pause);
 		return;
 	}
-	rest_pairs(m, part, rest, for_good);
+	pause_pairs(m, part, pause, for_good);
 }
 
 /* What has gone has had so much time. */
@@ -101,11 +101,11 @@ static int note_gone(struct ki_measure *m, struct ki_err *err)
 	return ret;
 }
 
-int ki_measure_settle(struct ki_measure *m, struct ki_err *err)
+int ki_measure_update(struct ki_measure *m, struct ki_err *err)
 {
 	int ret = note_gone(m, err);
 
 	if (!ret)
-		ret = ki_plan_settle(m->plan, m->t, err);
+		ret = ki_plan_update(m->plan, m->t, err);
 	return !ret && m->metered ? ki_costs_note(m, err) : ret;
 }

@@ -9,7 +9,7 @@
 
 struct price {
 	double least;	/* nothing is to be done */
-	double counted; /* it is counted, and the act left out */
+	double counted; /* it is counted, and the action left out */
 	double most;
 };
 

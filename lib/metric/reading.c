@@ -196,8 +196,8 @@ static bool is_same(const struct ki_measure *m, struct ki_reading *r, const stru
 	return read_counter(m, r, p->total) == before;
 }
 
-/* Of the pairs left in the list; those that are settled leave it. */
-static void settle(struct ki_measure *m, struct ki_reading *r, struct insides *q)
+/* Of the pairs left in the list; those that are known leave it. */
+static void check_pairs(struct ki_measure *m, struct ki_reading *r, struct insides *q)
 {
 	size_t left = 0;
 
@@ -225,7 +225,7 @@ static int read_pairs(struct ki_measure *m, struct ki_reading *r, struct ki_err 
 	for (unsigned int i = 0; !ret && q.n && i < TRIES; i++) {
 		ret = ask_all(&q, err);
 		if (!ret)
-			settle(m, r, &q);
+			check_pairs(m, r, &q);
 	}
 	insides_free(&q);
 	for (size_t i = 0; !ret && i < m->pairs.n; i++) {

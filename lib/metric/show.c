@@ -104,8 +104,8 @@ static int put_pair(const struct ki_measure *m, FILE *f, const struct pair *p, s
 {
 	int ret = 0;
 
-	if (p->early != KI_NONE)
-		ret = put_code(m, f, &m->earlies.v[p->early].code, err);
+	if (p->prior != KI_NONE)
+		ret = put_code(m, f, &m->earlies.v[p->prior].code, err);
 	if (!ret)
 		ret = put_code(m, f, &p->start, err);
 	return ret ? ret : put_code(m, f, &p->stop, err);
@@ -175,7 +175,7 @@ static unsigned int cost_of(const struct ki_measure *m, uint32_t pair)
 	const struct pair *p = &m->pairs.v[pair];
 	const unsigned int own = largest(m, &p->start) + largest(m, &p->stop);
 
-	return own + (p->early == KI_NONE ? 0 : largest(m, &m->earlies.v[p->early].code));
+	return own + (p->prior == KI_NONE ? 0 : largest(m, &m->earlies.v[p->prior].code));
 }
 
 unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve)

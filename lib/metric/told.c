@@ -62,20 +62,20 @@ static int make_snippet(const struct ask *a, struct curve *c, const struct ki_pl
 {
 	const struct ki_process *process = a->m->told->own;
 	struct ki_site_regs there;
-	struct ki_node *act;
+	struct ki_node *action;
 	int ret;
 
 	ki_place_site(a->fn, place, NULL, &there);
 	there.place |= KI_PLACE_FACTS(0, 0, a->order, a->m->number);
 	ki_snippet_of_thread(s, REGISTERS, &there);
-	ret = ki_count_build(a, c, words, s, &act);
+	ret = ki_count_build(a, c, words, s, &action);
 	ki_snippet_of_thread(s, REGISTERS, NULL);
 	if (ret)
 		return ret;
-	act = ki_stmt_if(s, is(s, ki_expr_fact(s, KI_FACT_TGID), KI_U32, (uint64_t)process->pid),
-			 act, NULL);
-	ki_snippet_body(
-		s, ki_stmt_if(s, is(s, ki_expr_param(s, ADDRESS), KI_U64, place->addr), act, NULL));
+	action = ki_stmt_if(s, is(s, ki_expr_fact(s, KI_FACT_TGID), KI_U32, (uint64_t)process->pid),
+			    action, NULL);
+	ki_snippet_body(s, ki_stmt_if(s, is(s, ki_expr_param(s, ADDRESS), KI_U64, place->addr),
+				      action, NULL));
 	return ki_snippet_check(s, NULL, a->err);
 }
 

@@ -68,7 +68,7 @@ static int by_x(const void *a, const void *b)
 }
 
 /* Between the two in the middle of what the column is linked to; where it is if that is there. */
-static double wish(struct relaxer *r, const struct column *c)
+static double ideal(struct relaxer *r, const struct column *c)
 {
 	const struct layered *l = r->l;
 	uint32_t n = 0, own = r->of[c->first];
@@ -96,7 +96,7 @@ static double wish(struct relaxer *r, const struct column *c)
 static void move(struct relaxer *r, struct column *c)
 {
 	struct layered *l = r->l;
-	double x = wish(r, c), left = -HUGE_VAL, right = HUGE_VAL;
+	double x = ideal(r, c), left = -HUGE_VAL, right = HUGE_VAL;
 
 	if (x == c->x)
 		return;

@@ -32,7 +32,7 @@ struct bend {
 };
 
 struct port {
-	double x, wish;
+	double x, ideal;
 	uint32_t line;
 };
 
@@ -53,7 +53,7 @@ static const struct layered_item *item_of(const struct router *r, uint32_t line,
 }
 
 /* Where the line goes to from the box that it leaves. */
-static double wish_from(const struct router *r, uint32_t i)
+static double ideal_from(const struct router *r, uint32_t i)
 {
 	const struct ki_line *line = &r->l->g->lines[i];
 	uint32_t n = r->l->chains[i].n;
@@ -63,7 +63,7 @@ static double wish_from(const struct router *r, uint32_t i)
 	return n ? item_of(r, i, 0)->x : r->l->items.v[line->to].x;
 }
 
-static double wish_to(const struct router *r, uint32_t i)
+static double ideal_to(const struct router *r, uint32_t i)
 {
 	uint32_t n = r->l->chains[i].n;
 
@@ -72,12 +72,12 @@ static double wish_to(const struct router *r, uint32_t i)
 	return n ? item_of(r, i, n - 1)->x : r->from[i];
 }
 
-static int by_wish(const void *a, const void *b)
+static int by_ideal(const void *a, const void *b)
 {
 	const struct port *x = a, *y = b;
 
-	if (x->wish != y->wish)
-		return x->wish < y->wish ? -1 : 1;
+	if (x->ideal != y->ideal)
+		return x->ideal < y->ideal ? -1 : 1;
 	return (x->line > y->line) - (x->line < y->line);
 }
 
@@ -87,9 +87,9 @@ static void set_ports(const struct layered_item *box, struct port *v, uint32_t n
 	double left = box->x - box->width / 2 + inset, right = box->x + box->width / 2 - inset;
 	double gap = fmin(PORT_GAP, (right - left) / (n > 1 ? n - 1 : 1));
 
-	qsort(v, n, sizeof(*v), by_wish);
+	qsort(v, n, sizeof(*v), by_ideal);
 	for (uint32_t i = 0; i < n; i++) {
-		v[i].x = fmin(fmax(v[i].wish, left), right);
+		v[i].x = fmin(fmax(v[i].ideal, left), right);
 		if (i)
 			v[i].x = fmax(v[i].x, v[i - 1].x + gap);
 	}
@@ -115,7 +115,7 @@ static int find_ports(struct router *r, bool in)
 		uint32_t b = in ? g->lines[i].to : g->lines[i].from;
 
 		r->ports[first[b + 1]++] =
-			(struct port){.line = i, .wish = in ? wish_to(r, i) : wish_from(r, i)};
+			(struct port){.line = i, .ideal = in ? ideal_to(r, i) : ideal_from(r, i)};
 	}
 	for (uint32_t b = 0; b < g->nboxes; b++)
 		set_ports(&r->l->items.v[b], r->ports + first[b], first[b + 1] - first[b],

@@ -23,7 +23,7 @@ struct spring {
 
 enum sides { ABOVE = 1, BELOW = 2 };
 
-static double wish(const struct layered *l, uint32_t item, enum sides sides)
+static double ideal(const struct layered *l, uint32_t item, enum sides sides)
 {
 	double sum = 0;
 	uint32_t n = 0;
@@ -47,7 +47,7 @@ static void find_offsets(struct spring *s, uint32_t layer)
 			i ? s->offset[i - 1] + layered_distance(l, order[i - 1], order[i]) : 0;
 }
 
-static void settle(struct spring *s, uint32_t layer, enum sides sides)
+static void place_layer(struct spring *s, uint32_t layer, enum sides sides)
 {
 	struct layered *l = s->l;
 	const uint32_t *order = l->order + l->layer_first[layer];
@@ -58,7 +58,7 @@ static void settle(struct spring *s, uint32_t layer, enum sides sides)
 	for (uint32_t i = 0; i < n; i++) {
 		double weight = layered_is_line(l, order[i]) ? 1 : 2;
 
-		p[npools++] = (struct pool){(wish(l, order[i], sides) - s->offset[i]) * weight,
+		p[npools++] = (struct pool){(ideal(l, order[i], sides) - s->offset[i]) * weight,
 					    weight, 1};
 		while (npools > 1 && p[npools - 2].sum * p[npools - 1].weight >
 					     p[npools - 1].sum * p[npools - 2].weight) {
@@ -89,7 +89,7 @@ int layered_spring(struct layered *l)
 		enum sides sides = i < SWEEPS ? (i % 2 ? BELOW : ABOVE) : ABOVE | BELOW;
 
 		for (uint32_t k = 0; k < l->nlayers; k++)
-			settle(&s, i % 2 ? l->nlayers - 1 - k : k, sides);
+			place_layer(&s, i % 2 ? l->nlayers - 1 - k : k, sides);
 	}
 	free(s.pools);
 	free(s.offset);

@@ -42,8 +42,8 @@ int ki_points_find(struct ki_points *p, struct ki_target *t, const struct ki_ask
 
 /* The plan may live on: it is to tell nobody then. */
 static int change(struct ki_points *p, const char *what,
-		  int (*act)(struct ki_measure *m, struct ki_err *err), const struct ki_listener *l,
-		  struct ki_err *err)
+		  int (*action)(struct ki_measure *m, struct ki_err *err),
+		  const struct ki_listener *l, struct ki_err *err)
 {
 	struct ki_plan *plan = ki_measure_plan(p->measure);
 	struct telling telling = {l, what, ki_plan_chunks(plan)};
@@ -51,7 +51,7 @@ static int change(struct ki_points *p, const char *what,
 
 	tell(&telling, 0, 0);
 	ki_plan_on_progress(plan, tell, &telling);
-	ret = act(p->measure, err);
+	ret = action(p->measure, err);
 	ki_plan_on_progress(plan, NULL, NULL);
 	ki_listener_over(l);
 	return ret;

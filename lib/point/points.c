@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * From what people wrote to a measurement, in three steps: what each text means becomes a
- * list of wishes (a function and what is wanted of it); wishes about one function are brought
- * together, so that each function is analysed once; each wish becomes points, each point one
+ * list of requests (a function and what is wanted of it); requests about one function are brought
+ * together, so that each function is analysed once; each request becomes points, each point one
  * curve for each metric that is wanted of it.
  */
 #include "kerninst/points.h"
@@ -16,15 +16,15 @@
 #include "point/move.h"
 #include "util/sized.h"
 
-static int add_wish(void *ctx, const struct ki_symbol *sym)
+static int add_request(void *ctx, const struct ki_symbol *sym)
 {
 	struct resolver *r = ctx;
-	struct wish w = {.sym = sym, .spec = r->spec, .text = r->text, .number = r->wishes.n};
+	struct request w = {.sym = sym, .spec = r->spec, .text = r->text, .number = r->requests.n};
 
-	return ki_vec_push(&r->wishes, w) ? ki_err_set(r->err, -ENOMEM, 0, "out of memory") : 0;
+	return ki_vec_push(&r->requests, w) ? ki_err_set(r->err, -ENOMEM, 0, "out of memory") : 0;
 }
 
-static int wish_address(struct resolver *r)
+static int request_address(struct resolver *r)
 {
 	uint64_t addr = r->spec->number;
 	const struct ki_symbol *sym = ki_target_symbol_at(r->t, addr);
@@ -33,20 +33,20 @@ static int wish_address(struct resolver *r)
 		return ki_err_reason(r->err, KI_R_NOT_TEXT, addr, "0x%llx",
 				     (unsigned long long)addr);
 	r->text = NULL;
-	return add_wish(r, sym);
+	return add_request(r, sym);
 }
 
-static int wish(struct resolver *r, const struct ki_pointspec *spec, const char *text)
+static int request(struct resolver *r, const struct ki_pointspec *spec, const char *text)
 {
-	size_t before = r->wishes.n, count;
+	size_t before = r->requests.n, count;
 	char why[KI_MATCH_WHY];
 	int ret;
 
 	r->spec = spec;
 	r->text = text;
 	if (spec->suffix == KI_POINTSPEC_ADDRESS)
-		return wish_address(r);
-	ret = ki_match_each(r->t, spec, add_wish, r, &count);
+		return request_address(r);
+	ret = ki_match_each(r->t, spec, add_request, r, &count);
 	if (ret)
 		return ret;
 	if (!count) {
@@ -54,14 +54,14 @@ static int wish(struct resolver *r, const struct ki_pointspec *spec, const char 
 		return ki_err_set(r->err, -ENOENT, 0, "%s", why);
 	}
 	if (count > 1 || ki_pointspec_is_glob(spec->function))
-		for (size_t i = before; i < r->wishes.n; i++)
-			r->wishes.v[i].text = NULL;
+		for (size_t i = before; i < r->requests.n; i++)
+			r->requests.v[i].text = NULL;
 	return 0;
 }
 
 static int by_function(const void *a, const void *b)
 {
-	const struct wish *wa = a, *wb = b;
+	const struct request *wa = a, *wb = b;
 
 	if (wa->sym->addr != wb->sym->addr)
 		return wa->sym->addr < wb->sym->addr ? -1 : 1;
@@ -93,7 +93,7 @@ static int add_curve(struct resolver *r, const struct ki_named_point *p, struct 
 	const struct ki_predicate *when =
 		ki_points_part(r->out, c->part) ? r->how->splits->v[c->part].when : r->how->when;
 	const bool ends = r->how->ends && c->metric->lasts;
-	ki_measure_act *make;
+	ki_measure_action *make;
 	void *arg;
 
 	ki_measure_number(m, r->how->first + (uint32_t)(p - r->out->v.v));
@@ -102,9 +102,9 @@ static int add_curve(struct resolver *r, const struct ki_named_point *p, struct 
 			m, c->metric,
 			&(struct ki_measured_at){r->fn, &r->spans, &p->at, p->order, when},
 			r->how->ends(r->how->arg, p, c->metric), &c->curve, err);
-	make = r->how->act ? r->how->act(r->how->arg, p, &arg) : NULL;
+	make = r->how->action ? r->how->action(r->how->arg, p, &arg) : NULL;
 	if (make)
-		return ki_measure_add_act(
+		return ki_measure_add_action(
 			m, &(struct ki_measured_at){r->fn, &r->spans, &p->at, p->order, when}, make,
 			arg, &c->curve, err);
 	return ki_measure_add(m, c->metric,
@@ -153,15 +153,15 @@ static void note_entry(struct resolver *r)
 		v[i].entry = entry;
 }
 
-/* All wishes about one function: n of them from w on. */
-static int resolve_function(struct resolver *r, const struct wish *w, size_t n)
+/* All requests about one function: n of them from w on. */
+static int resolve_function(struct resolver *r, const struct request *w, size_t n)
 {
 	int ret;
 
 	r->first = r->out->v.n;
 	ret = ki_spans_find(r->fn, &r->spans, r->err);
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = ki_points_grant(r, &w[i]);
+		ret = ki_points_expand(r, &w[i]);
 	if (!ret)
 		ret = ki_points_move(r);
 	for (size_t i = r->first; !ret && i < r->out->v.n; i++)
@@ -182,17 +182,17 @@ static int take_function(void *arg, size_t i, const struct ki_function *fn)
 		r->ret = ki_err_set(r->err, -ECANCELED, 0,
 				    "interrupted while analysing; nothing is installed");
 	else
-		r->ret = resolve_function(r, &r->wishes.v[p->first], p->count);
+		r->ret = resolve_function(r, &r->requests.v[p->first], p->count);
 	return r->ret;
 }
 
 /* Each function is analysed once; their symbols, one for each part. NULL: out of memory. */
-static const struct ki_symbol **part_wishes(struct resolver *r)
+static const struct ki_symbol **part_requests(struct resolver *r)
 {
-	const struct ki_symbol **syms = malloc((r->wishes.n + 1) * sizeof(*syms));
-	const struct wish *w = r->wishes.v;
+	const struct ki_symbol **syms = malloc((r->requests.n + 1) * sizeof(*syms));
+	const struct request *w = r->requests.v;
 
-	for (size_t i = 0; syms && i < r->wishes.n; i++) {
+	for (size_t i = 0; syms && i < r->requests.n; i++) {
 		struct part *last = r->parts.n ? &r->parts.v[r->parts.n - 1] : NULL;
 
 		if (last && w[last->first].sym->addr == w[i].sym->addr) {
@@ -232,8 +232,8 @@ static int resolve_functions(struct resolver *r)
 	const struct ki_symbol **syms;
 	int ret;
 
-	qsort(r->wishes.v, r->wishes.n, sizeof(*r->wishes.v), by_function);
-	syms = part_wishes(r);
+	qsort(r->requests.v, r->requests.n, sizeof(*r->requests.v), by_function);
+	syms = part_requests(r);
 	if (!syms)
 		return ki_err_set(r->err, -ENOMEM, 0, "out of memory");
 	if (r->parts.n <= FEW)
@@ -362,17 +362,17 @@ int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_
 	if (!ret && how->metered)
 		ki_measure_meter(p->measure);
 	if (!ret && how->splits && how->splits->n)
-		ki_measure_early(p->measure);
+		ki_measure_prior_clock(p->measure);
 	if (!ret && how->sampled)
 		ki_measure_sample(p->measure);
 	for (size_t i = 0; !ret && i < a->n; i++)
-		ret = wish(&r, &a->specs[i], a->texts[i]);
+		ret = request(&r, &a->specs[i], a->texts[i]);
 	if (!ret)
 		ret = resolve_functions(&r);
 	if (!ret && !p->v.n)
 		ret = ki_err_set(err, -EINVAL, 0,
 				 "no point: none of the functions has such a place");
-	ki_vec_free(&r.wishes);
+	ki_vec_free(&r.requests);
 	return ret;
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * From wishes about one function to its points: the inside of points.c.
+ * From requests about one function to its points: the inside of points.c.
  */
-#ifndef KERNINST_POINTS_GRANT_H
-#define KERNINST_POINTS_GRANT_H
+#ifndef KERNINST_POINTS_RESOLVE_H
+#define KERNINST_POINTS_RESOLVE_H
 
 #include "kerninst/points.h"
 #include "util/vec.h"
 
-struct wish {
+struct request {
 	const struct ki_symbol *sym;
 	const struct ki_pointspec *spec;
 	const char *text; /* as written; NULL if that names several things */
 	size_t number;
 };
 
-/* The wishes about one function. */
+/* The requests about one function. */
 struct part {
 	size_t first, count;
 };
@@ -24,7 +24,7 @@ struct resolver {
 	struct ki_points *out;
 	struct ki_target *t;
 	const struct ki_points_how *how;
-	ki_vec(struct wish) wishes;
+	ki_vec(struct request) requests;
 	const struct ki_pointspec *spec; /* the one being matched */
 	const char *text;
 
@@ -38,7 +38,7 @@ struct resolver {
 	struct ki_err *err;
 };
 
-/* Add the points of the function at hand that the wish means. 0, or -errno. */
-int ki_points_grant(struct resolver *r, const struct wish *w);
+/* Add the points of the function at hand that the request means. 0, or -errno. */
+int ki_points_expand(struct resolver *r, const struct request *w);
 
 #endif

@@ -4,7 +4,7 @@
  * process. It is lent a syscall instruction that is there anyway, with its signals held back.
  *
  * A thread that slept in a system call has a kernel's errno in %rax (restart), which is looked at
- * when it goes on from a stop on the way back to user space, and only there: so behind our calls it
+ * when it goes on from a stop on the return to user space, and only there: so behind our calls it
  * is brought to such a stop again, and its registers are given back there. No breakpoint and no
  * single step is used: they come as signals, and what the process has said of SIGTRAP would be
  * lost.

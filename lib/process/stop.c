@@ -40,7 +40,7 @@ static bool is_known(const struct ki_stop *s, pid_t tid)
 	return false;
 }
 
-/* Dead, but not buried: the first thread may end before others. */
+/* Ended, but not reaped: the first thread may end before others. */
 static bool is_dead(pid_t pid, pid_t tid)
 {
 	char path[64], line[512], *paren;

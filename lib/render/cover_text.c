@@ -43,8 +43,8 @@ static void head(const struct ki_coverage *c, FILE *out)
 		".\nBlocks: %" PRIu64 ", touchable %" PRIu64 ", known %" PRIu64
 		", with a probe %" PRIu64,
 		t->blocks, t->blocks_touchable, t->known, t->probes);
-	if (t->healed)
-		fprintf(out, ", which %" PRIu64 " took out after their first hit", t->healed);
+	if (t->removed)
+		fprintf(out, ", which %" PRIu64 " took out after their first hit", t->removed);
 	fprintf(out,
 		".\nSeconds: %.1f to analyse, %.1f to install, %.1f run, %.1f to remove. Memory: %" PRIu64
 		" KiB of patches, %" PRIu64 " KiB in all.\n",

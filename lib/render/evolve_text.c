@@ -15,7 +15,7 @@ static const struct {
 	[KI_EVOLVE_CONFIRMED] = {"confirmed", "measured again, stays"},
 	[KI_EVOLVE_UNDONE] = {"undone", "not better any more, taken out"},
 	[KI_EVOLVE_REFUSED] = {"refused", "passed over"},
-	[KI_EVOLVE_RESTS] = {"rests", "at rest"},
+	[KI_EVOLVE_PAUSES] = {"pauses", "in a pause"},
 };
 
 static const char *text_of(const struct ki_evolve_notice *n)
@@ -42,7 +42,7 @@ static void print_line(const struct ki_evolve_shown *w, const struct ki_evolve_n
 			100 * n->verdict->high);
 	if (n->err)
 		fprintf(w->page->out, "; %s", n->err->msg);
-	if (n->news == KI_EVOLVE_RESTS)
+	if (n->news == KI_EVOLVE_PAUSES)
 		fprintf(w->page->out, " for %.0f s; %zu idea%s in", n->seconds, n->kept,
 			n->kept == 1 ? " is" : "s are");
 	putc('\n', w->page->out);
@@ -69,7 +69,7 @@ static void print_json(const struct ki_evolve_shown *w, const struct ki_evolve_n
 		ki_json_double(&j, "low", n->verdict->low);
 		ki_json_double(&j, "high", n->verdict->high);
 	}
-	if (n->news == KI_EVOLVE_RESTS)
+	if (n->news == KI_EVOLVE_PAUSES)
 		ki_json_double(&j, "seconds", n->seconds);
 	ki_json_str(&j, "why", n->err ? n->err->msg : NULL);
 	ki_json_close(&j);

@@ -12,8 +12,9 @@
 #define NAME_LEN 160
 
 static const char *const kinds[KI_HELD_KINDS] = {
-	[KI_HELD_WINDOWS] = "windows",	 [KI_HELD_MUTED] = "muted",	[KI_HELD_PATCH] = "patch",
-	[KI_HELD_WAY_BACK] = "way back", [KI_HELD_PROCESS] = "process",
+	[KI_HELD_WINDOWS] = "windows", [KI_HELD_MUTED] = "muted",
+	[KI_HELD_PATCH] = "patch",     [KI_HELD_TRAMPOLINE] = "return trampoline",
+	[KI_HELD_PROCESS] = "process",
 };
 
 static bool next(const struct ki_target *t, uint64_t index, struct ki_held *h)

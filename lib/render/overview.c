@@ -68,7 +68,7 @@ int ki_overview_gather(struct ki_overview *f, struct ki_target *t, struct ki_err
 	if (!ret && f->hashed)
 		ret = ki_target_text_hash(t, f->hash, err);
 	if (!ret && f->program)
-		ret = ki_springboards_take(&f->census, t, f->threads, err);
+		ret = ki_springboards_take(&f->springboards, t, f->threads, err);
 	return ret;
 }
 
@@ -94,7 +94,7 @@ static void print_driver(const struct ki_overview *f, FILE *out)
 	fprintf(out, "windows       %u installed, %" PRIu64 " filled\n", d->windows,
 		(uint64_t)d->filled);
 	if (d->returns)
-		fprintf(out, "ways back     %u behind tail jumps, %u left over%s\n", d->returns,
+		fprintf(out, "trampolines   %u after tail jumps, %u left over%s\n", d->returns,
 			d->leftovers, d->leftovers ? ": the driver cannot be unloaded" : "");
 	fprintf(out, "waits         %" PRIu64 ", met inside instead %" PRIu64 "\n",
 		(uint64_t)d->waits, (uint64_t)d->late);
@@ -141,7 +141,7 @@ void ki_overview_print(const struct ki_overview *f, bool verbose, FILE *out)
 	fputs("\nanalysis\n", out);
 	ki_totals_print(f->program, ki_totals_threads(f->threads), out);
 	fputs("\nspringboards\n", out);
-	ki_springboards_print(&f->census, out);
+	ki_springboards_print(&f->springboards, out);
 	if (verbose)
 		ki_totals_unparsed_print(f->program, out);
 }
@@ -200,7 +200,7 @@ static void json_program(struct ki_json *j, const struct ki_overview *f, bool ve
 {
 	ki_json_open(j, "analysis", '{');
 	ki_totals_json(j, f->program, ki_totals_threads(f->threads));
-	ki_springboards_json(&f->census, j);
+	ki_springboards_json(&f->springboards, j);
 	if (verbose)
 		ki_totals_unparsed_json(j, f->program);
 	ki_json_close(j);

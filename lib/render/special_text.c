@@ -16,7 +16,8 @@ double ki_special_values_print(const struct ki_special_watch *w, const struct ki
 	return share;
 }
 
-void ki_special_print(const struct ki_special *s, const struct ki_special_wish *wish, FILE *out)
+void ki_special_print(const struct ki_special *s, const struct ki_special_request *request,
+		      FILE *out)
 {
 	struct ki_special_facts f;
 
@@ -24,7 +25,7 @@ void ki_special_print(const struct ki_special *s, const struct ki_special_wish *
 	fprintf(out,
 		"%s for %" PRId64 ": %" PRIu32 " instructions instead of %" PRIu32 ", %" PRIu32
 		" branch%s decided, %" PRIu32 " callee%s copied, %zu bytes\n",
-		wish->sym->name, (int64_t)wish->value, f.after, f.before, f.branches,
+		request->sym->name, (int64_t)request->value, f.after, f.before, f.branches,
 		f.branches == 1 ? "" : "es", f.copies, f.copies == 1 ? "" : "s", f.bytes);
 }
 

@@ -108,8 +108,8 @@ uint64_t ki_report_factor(const struct ki_report *c, const struct ki_record *rec
 
 /* What a budget did about an instrument. */
 struct ki_report_sampling {
-	uint64_t thinnest; /* one of so many hits was recorded, at times; 1: all */
-	double out;	   /* when it was taken out; negative: it was not */
+	uint64_t rarest; /* one of so many hits was recorded, at times; 1: all */
+	double out;	 /* when it was taken out; negative: it was not */
 };
 struct ki_report_sampling ki_report_sampling(const struct ki_report *c,
 					     const struct ki_instrument *in);

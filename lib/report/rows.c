@@ -104,8 +104,8 @@ static void json_sampling(const struct ki_report *c, const struct ki_instrument 
 {
 	const struct ki_report_sampling s = ki_report_sampling(c, in);
 
-	if (s.thinnest > 1)
-		ki_json_u64(j, "thinnest", s.thinnest);
+	if (s.rarest > 1)
+		ki_json_u64(j, "rarest", s.rarest);
 	if (s.out >= 0)
 		ki_json_double(j, "shed", s.out);
 }

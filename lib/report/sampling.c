@@ -66,15 +66,15 @@ uint64_t ki_report_factor(const struct ki_report *c, const struct ki_record *rec
 struct ki_report_sampling ki_report_sampling(const struct ki_report *c,
 					     const struct ki_instrument *in)
 {
-	struct ki_report_sampling s = {.thinnest = 1, .out = -1};
+	struct ki_report_sampling s = {.rarest = 1, .out = -1};
 
 	for (size_t i = up_to(c, in->id, UINT64_MAX); i && c->sampling[i - 1].id == in->id; i--) {
 		const struct ki_record_event *e = &c->sampling[i - 1];
 
 		if (!e->value)
 			s.out = ki_report_time(c, e->tsc);
-		else if (e->value > s.thinnest)
-			s.thinnest = e->value;
+		else if (e->value > s.rarest)
+			s.rarest = e->value;
 	}
 	return s;
 }

@@ -106,11 +106,11 @@ static void print_sampling(const struct ki_report *c, const struct ki_instrument
 {
 	const struct ki_report_sampling s = ki_report_sampling(c, in);
 
-	if (s.thinnest > 1)
+	if (s.rarest > 1)
 		fprintf(c->out,
-			"  sampled: at the thinnest one of %" PRIu64
+			"  sampled: at the rarest one of %" PRIu64
 			" hits; each record is taken for so many, sums and counts are estimates\n",
-			s.thinnest);
+			s.rarest);
 	if (s.out >= 0)
 		fprintf(c->out, "  taken out by the budget at %.3f s\n", s.out);
 }

@@ -77,7 +77,7 @@ int ki_gen_fail(struct gen *g, int code, const char *what);
 
 /* regs.c */
 unsigned int ki_gen_alloc(struct gen *g, uint16_t but);
-unsigned int ki_gen_alloc_first(struct gen *g, unsigned int wish);
+unsigned int ki_gen_alloc_first(struct gen *g, unsigned int preferred);
 /* For long: REGS if too few would be left. */
 unsigned int ki_gen_take(struct gen *g, uint16_t but);
 void ki_gen_release(struct gen *g, unsigned int reg);
@@ -174,11 +174,11 @@ void ki_gen_tsc(struct gen *g, unsigned int dest);
 void ki_gen_clock(struct gen *g, unsigned int dest);
 void ki_gen_user_cpu(struct gen *g, unsigned int dest); /* in a process */
 
-/* node/extreme.c: `index` is in a register, and in bounds; NULL: none. */
-void ki_gen_extreme(struct gen *g, const struct ki_node *n, const struct rm *m,
-		    const struct opnd *v, const struct opnd *index);
+/* node/minmax.c: `index` is in a register, and in bounds; NULL: none. */
+void ki_gen_minmax(struct gen *g, const struct ki_node *n, const struct rm *m, const struct opnd *v,
+		   const struct opnd *index);
 /* What its call claims, where it is called. */
-uint16_t ki_gen_extreme_fixed(const struct ki_node *n);
+uint16_t ki_gen_minmax_fixed(const struct ki_node *n);
 /* node/update.c */
 void ki_gen_store(struct gen *g, unsigned int size, const struct rm *m, const struct opnd *v);
 

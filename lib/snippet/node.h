@@ -3,7 +3,7 @@
  * What a kind of node can do. Each has a file in node/, which ends with its table of operations;
  * nodes.def lists them. What walks a tree asks the table, and knows no kinds.
  *
- * An operation that is NULL: as its comment says. A statement has `act`, an expression `value`.
+ * An operation that is NULL: as its comment says. A statement has `action`, an expression `value`.
  */
 #ifndef KI_SNIPPET_NODE_H
 #define KI_SNIPPET_NODE_H
@@ -70,7 +70,7 @@ struct ki_node_ops {
 	const struct ki_node *(*bare)(const struct ki_node *n, unsigned int size);
 
 	/* ---- code of a statement ---- */
-	void (*act)(struct gen *g, struct ki_node *n);
+	void (*action)(struct gen *g, struct ki_node *n);
 	/* Does it begin by setting that local, whatever was in it? NULL: no. */
 	bool (*sets)(const struct ki_node *n, unsigned int local);
 	/* Locals that it uses beside the statements inside; NULL: all of them. */

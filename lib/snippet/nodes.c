@@ -14,7 +14,7 @@ const struct ki_node_ops *const ki_nodes[NODE_KINDS] = {
 
 bool ki_node_is_statement(const struct ki_node *n)
 {
-	return ki_ops(n)->act != NULL;
+	return ki_ops(n)->action != NULL;
 }
 
 bool ki_node_yes(const struct ki_node *n)

@@ -127,5 +127,5 @@ void ki_gen_expr(struct gen *g, const struct ki_node *n, unsigned int dest)
 
 void ki_gen_simple(struct gen *g, struct ki_node *n)
 {
-	ki_ops(n)->act(g, n);
+	ki_ops(n)->action(g, n);
 }

@@ -36,13 +36,13 @@ unsigned int ki_gen_alloc(struct gen *g, uint16_t but)
 	return KI_RAX;
 }
 
-unsigned int ki_gen_alloc_first(struct gen *g, unsigned int wish)
+unsigned int ki_gen_alloc_first(struct gen *g, unsigned int preferred)
 {
-	if (g->busy & REG_BIT(wish))
+	if (g->busy & REG_BIT(preferred))
 		return ki_gen_alloc(g, 0);
-	g->busy |= REG_BIT(wish);
-	touch(g, wish);
-	return wish;
+	g->busy |= REG_BIT(preferred);
+	touch(g, preferred);
+	return preferred;
 }
 
 unsigned int ki_gen_take(struct gen *g, uint16_t but)

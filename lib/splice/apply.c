@@ -65,7 +65,7 @@ static void todo_gather(struct todo *t, unsigned int from, unsigned int to)
 	for (uint32_t i = 0; i < p->chunks.n; i++) {
 		const struct plan_chunk *c = &p->chunks.v[i];
 
-		if (!c->installed && !c->resting && c->c.reason == KI_R_OK && c->stage >= from &&
+		if (!c->installed && !c->paused && c->c.reason == KI_R_OK && c->stage >= from &&
 		    c->stage <= to)
 			t->ids[t->n++] = i;
 	}
@@ -477,16 +477,16 @@ int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err)
 	return ret;
 }
 
-static bool is_to_rest(const struct plan_chunk *c)
+static bool is_to_pause(const struct plan_chunk *c)
 {
-	return c->resting;
+	return c->paused;
 }
 
 /* A refusal takes with it what has been in place since before. */
-int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err)
+int ki_plan_update_fd(struct ki_plan *p, int fd, struct ki_err *err)
 {
 	struct todo t = {.plan = p, .fd = fd, .err = err};
-	int ret = ki_plan_take_out(p, fd, is_to_rest, NULL, err);
+	int ret = ki_plan_take_out(p, fd, is_to_pause, NULL, err);
 
 	for (size_t i = 0; i < p->chunks.n; i++)
 		p->chunks.v[i].fresh = false;

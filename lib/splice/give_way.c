@@ -79,7 +79,7 @@ static int look(struct ki_plan *p, struct ki_target *t, struct plan_led *led, bo
 		return ret;
 	led->away = away;
 	for (uint32_t i = 0; i < led->count; i++)
-		ki_plan_rest(p, led->first + i, away);
+		ki_plan_pause(p, led->first + i, away);
 	return 0;
 }
 
@@ -99,6 +99,6 @@ int ki_plan_give_way(struct ki_plan *p, struct ki_target *t, ki_plan_gave_way *t
 			told(arg, led->of, led->count, led->away);
 	}
 	if (!ret && any && is_installed(p))
-		ret = ki_plan_settle(p, t, err);
+		ret = ki_plan_update(p, t, err);
 	return ret;
 }

@@ -470,18 +470,18 @@ void ki_plan_count_active(struct ki_plan *p)
 	for (size_t i = 0; i < p->chunks.n; i++) {
 		const struct plan_chunk *c = &p->chunks.v[i];
 
-		p->more.v[c->c.window].active += !c->resting && c->c.reason == KI_R_OK;
+		p->more.v[c->c.window].active += !c->paused && c->c.reason == KI_R_OK;
 	}
 }
 
-void ki_plan_rest(struct ki_plan *p, uint32_t id, bool rest)
+void ki_plan_pause(struct ki_plan *p, uint32_t id, bool pause)
 {
-	p->chunks.v[id].resting = rest;
+	p->chunks.v[id].paused = pause;
 }
 
-int ki_plan_settle(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
+int ki_plan_update(struct ki_plan *p, struct ki_target *t, struct ki_err *err)
 {
-	return ki_plan_settle_fd(p, ki_target_fd(t), err);
+	return ki_plan_update_fd(p, ki_target_fd(t), err);
 }
 
 int ki_plan_remove(struct ki_plan *p, struct ki_target *t, struct ki_err *err)

@@ -18,7 +18,7 @@ struct plan_chunk {
 	uint16_t stage;
 	bool installed;	 /* c.id is the driver's */
 	bool fresh;	 /* since this apply */
-	bool resting;	 /* not to be installed now */
+	bool paused;	 /* not to be installed now */
 	uint32_t bundle; /* KI_NONE: it stands for itself */
 };
 
@@ -121,7 +121,7 @@ int ki_plan_check_fd(struct ki_plan *p, int fd, struct ki_err *err);
 /* KI_IOC_UNSPLICE of these, again if a signal comes. */
 int ki_unsplice(int fd, const uint32_t *ids, uint32_t n, struct ki_err *err);
 int ki_plan_remove_fd(struct ki_plan *p, int fd, struct ki_err *err);
-int ki_plan_settle_fd(struct ki_plan *p, int fd, struct ki_err *err);
+int ki_plan_update_fd(struct ki_plan *p, int fd, struct ki_err *err);
 
 /* The plan's chunks from `first` on are calls of a function that lead elsewhere where they stand.
    -ENOMEM. */

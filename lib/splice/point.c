@@ -5,7 +5,7 @@
  *
  * An entry or block need not be caught at its first byte: any instruction of the block will do
  * that is executed exactly when the block is. So the ftrace nop and endbr64 are stepped over,
- * and inside the window we settle where the flags are dead, which makes a counter one
+ * and inside the window we first_dead_flags where the flags are dead, which makes a counter one
  * instruction. What may leave the block on the way (an exception-table entry, a static branch, a
  * call) is never stepped over; code may stand before it.
  *
@@ -38,7 +38,7 @@ static const char *name_of(const struct ki_function *fn)
 }
 
 /* From instruction i of a window on, the first before which the flags are dead; else i. */
-static uint32_t settle(const struct ki_ground *g, uint32_t i)
+static uint32_t first_dead_flags(const struct ki_ground *g, uint32_t i)
 {
 	const struct ki_insn *insns = g->fn->insns;
 	const struct ki_span *w = ki_spans_at(g->spans, g->fn, insns[i].addr);
@@ -61,7 +61,7 @@ struct ki_place ki_block_place(const struct ki_ground *g, const struct ki_block 
 		struct ki_place place = ki_place_side(g, i, KI_BEFORE);
 
 		if (!place.reason)
-			return ki_place_side(g, settle(g, i), KI_BEFORE);
+			return ki_place_side(g, first_dead_flags(g, i), KI_BEFORE);
 		/* What stops us counts for more than what was stepped over before. */
 		if (!first.reason || !ki_place_may_pass(in))
 			first = place;

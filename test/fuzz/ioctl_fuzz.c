@@ -347,7 +347,7 @@ static void check_leaks(void)
 	for (ms = 0; !nothing_left(&info) && ms < LEAK_WAIT_MS; ms += 10)
 		sleep_ms(10);
 	printf("left after %u ms: %u sessions, %u windows, %u counters, %llu bytes of patches, "
-	       "%u ways back\n",
+	       "%u return trampolines\n",
 	       ms, info.sessions - 1, info.windows, info.counters_used,
 	       (unsigned long long)info.heap_used, info.returns);
 	if (!nothing_left(&info))

@@ -104,7 +104,7 @@ static const Elf64_Shdr *section(const struct image *im, const char *name)
 }
 
 /* Jumps to the return thunk become returns, as on a processor that needs no thunk. */
-static void settle_returns(const struct image *im)
+static void returns_go(const struct image *im)
 {
 	const Elf64_Shdr *sites = section(im, ".return_sites");
 
@@ -121,7 +121,7 @@ static void settle_returns(const struct image *im)
 }
 
 /* Calls of __fentry__ are off until somebody traces. `fentry` is where it is linked. */
-static void settle_ftrace(const struct image *im, uint64_t fentry)
+static void wait_for_ftrace(const struct image *im, uint64_t fentry)
 {
 	const Elf64_Shdr *text = section(im, ".text");
 	uint8_t *p = text ? im->bytes + text->sh_offset : NULL;
@@ -160,8 +160,8 @@ static int read_image(const char *path, const char *system_map, struct image *im
 	    im->eh->e_phoff > im->len / 2 || im->eh->e_shoff > im->len)
 		return complain("no image of a kernel");
 	im->ph = (Elf64_Phdr *)(im->bytes + im->eh->e_phoff);
-	settle_returns(im);
-	settle_ftrace(im, fentry ? fentry - DELTA : 0);
+	returns_go(im);
+	wait_for_ftrace(im, fentry ? fentry - DELTA : 0);
 	if (relocate(im))
 		return -1;
 	move_headers(im);

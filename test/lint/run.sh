@@ -11,5 +11,6 @@ test/ktap.sh "sentences of documents and headers are short, and name things" tes
 test/ktap.sh "the stable tier is small, sized and enough for its examples" test/lint/tiers.sh || layers=1
 test/ktap.sh "doc/promises.md is what the suites' headers promise" test/promises.py --check || layers=1
 test/ktap.sh "one verb makes what is to be freed, and one frees it" test/lint/verbs.py || layers=1
+test/ktap.sh "names and comments have the field's words" test/lint/words.py || layers=1
 test/ktap.sh "the README's numbers are held by tests" test/lint/numbers.sh || layers=1
 test/ktap.sh "licences, format, sizes, scripts, manual, version map" test/lint/source.sh && exit $layers

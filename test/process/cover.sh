@@ -92,5 +92,5 @@ refused() { # STATUS WORDS ARGUMENT...
 }
 check "no such function" refused 1 "no function" command/nothing -- true
 check "no command" refused 2 "command/FUNCTION" command/main
-check "what is for the kernel" refused 2 "of a process" --heal command/main -- true
+check "what is for the kernel" refused 2 "of a process" --once command/main -- true
 finish

@@ -70,7 +70,7 @@ static void metrics(struct source *s, struct ki_json *j, const char *key)
 static int add_exports(struct live *l, struct client *c)
 {
 	json_t *curves = json_array();
-	struct wish *w = calloc(l->exports.n + 1, sizeof(*w));
+	struct asked *w = calloc(l->exports.n + 1, sizeof(*w));
 
 	for (size_t i = 0; i < l->exports.n; i++)
 		json_array_append_new(curves,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From wishes to a batch of curves that is in the kernel. Functions are analysed once each, in the
- * order of their addresses.
+ * From the curves asked for to a batch of curves that is in the kernel. Functions are analysed once each,
+ * in the order of their addresses.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct adding {
 	struct live *live;
 	struct session *session;
 	struct ki_measure *m;
-	struct wish **sorted; /* those that are not refused, by function */
+	struct asked **sorted; /* those that are not refused, by function */
 	size_t n;
 	const struct ki_symbol **syms; /* of them, each once */
 	size_t nsyms, at;	       /* at: of the sorted ones that are done */
@@ -21,27 +21,27 @@ struct adding {
 
 static int by_symbol(const void *a, const void *b)
 {
-	const struct wish *x = *(struct wish *const *)a, *y = *(struct wish *const *)b;
+	const struct asked *x = *(struct asked *const *)a, *y = *(struct asked *const *)b;
 
 	if (x->sym->addr != y->sym->addr)
 		return x->sym->addr < y->sym->addr ? -1 : 1;
 	return (x > y) - (x < y);
 }
 
-static void plan_wish(struct adding *a, struct wish *w, const struct ki_function *fn,
-		      const struct ki_spans *spans)
+static void plan_asked(struct adding *a, struct asked *w, const struct ki_function *fn,
+		       const struct ki_spans *spans)
 {
 	struct ki_err err = {0};
 
-	wish_find_point(w, fn);
+	asked_find_point(w, fn);
 	if (!w->refused &&
 	    ki_measure_add(a->m, w->metric,
 			   &(struct ki_measured_at){fn, spans, &w->at, w->spec.order, w->when},
 			   &w->number, &err))
-		wish_refuse_err(w, &err);
+		asked_refuse_err(w, &err);
 }
 
-/* All wishes of one function; they come in the order of the symbols. */
+/* All curves asked for of one function; they come in the order of the symbols. */
 static int take_function(void *arg, size_t i, const struct ki_function *fn)
 {
 	struct adding *a = arg;
@@ -51,9 +51,9 @@ static int take_function(void *arg, size_t i, const struct ki_function *fn)
 
 	for (; a->at < a->n && a->sorted[a->at]->sym->addr == a->syms[i]->addr; a->at++) {
 		if (bad)
-			wish_refuse_err(a->sorted[a->at], &err);
+			asked_refuse_err(a->sorted[a->at], &err);
 		else
-			plan_wish(a, a->sorted[a->at], fn, &spans);
+			plan_asked(a, a->sorted[a->at], fn, &spans);
 	}
 	ki_spans_free(&spans);
 	return 0;
@@ -81,7 +81,7 @@ static int analyze_few(struct adding *a, struct ki_err *err)
 static int analyze(struct adding *a, struct ki_err *err)
 {
 	if (a->n)
-		qsort(a->sorted, a->n, sizeof(struct wish *), by_symbol);
+		qsort(a->sorted, a->n, sizeof(struct asked *), by_symbol);
 	for (size_t i = 0; i < a->n; i++)
 		if (!i || a->sorted[i]->sym->addr != a->sorted[i - 1]->sym->addr)
 			a->syms[a->nsyms++] = a->sorted[i]->sym;
@@ -112,8 +112,8 @@ static int measure(struct adding *a, bool each_cpu, struct ki_err *err)
 					      : ki_measure_refusal(a->m, a->sorted[i]->number);
 
 		if (reason)
-			wish_refuse(a->sorted[i], ki_reason_tag(reason), "%s",
-				    ki_reason_text(reason));
+			asked_refuse(a->sorted[i], ki_reason_tag(reason), "%s",
+				     ki_reason_text(reason));
 	}
 	return ret;
 }
@@ -138,7 +138,7 @@ static struct session *get_session(struct owner *o, struct ki_err *err)
 }
 
 /* What ki_point_format writes behind the function: "block/3"; "entry" for whole functions. */
-static char *where_of(const struct wish *w)
+static char *where_of(const struct asked *w)
 {
 	char name[KI_POINT_NAME_LEN];
 
@@ -148,7 +148,7 @@ static char *where_of(const struct wish *w)
 	return strdup(*name == ':' ? name + 1 : name);
 }
 
-static int push_curve(struct live *l, struct batch *b, struct wish *w, int cpu)
+static int push_curve(struct live *l, struct batch *b, struct asked *w, int cpu)
 {
 	struct curve c = {
 		.id = l->next_id,
@@ -187,7 +187,7 @@ static void mark_first(struct batch *b)
 }
 
 /* The curves of what has been measured since ki_measure_start. */
-static struct batch *make_batch(struct live *l, struct adding *a, struct wish *w, size_t n)
+static struct batch *make_batch(struct live *l, struct adding *a, struct asked *w, size_t n)
 {
 	struct batch *b = calloc(1, sizeof(*b));
 	int ret = b ? 0 : -ENOMEM;
@@ -198,7 +198,7 @@ static struct batch *make_batch(struct live *l, struct adding *a, struct wish *w
 	b->session = a->session;
 	b->since = b->looked = engine_now();
 	for (size_t i = 0; !ret && i < n; i++) {
-		bool each = w[i].cpu == WISH_EACH;
+		bool each = w[i].cpu == ASKED_EACH;
 
 		w[i].id = l->next_id;
 		for (unsigned int cpu = 0; !ret && !w[i].refused && cpu < (each ? l->cpus : 1);
@@ -209,7 +209,7 @@ static struct batch *make_batch(struct live *l, struct adding *a, struct wish *w
 	return b;
 }
 
-static void settle_batch(struct live *l, struct client *c, struct adding *a, struct wish *w,
+static void answer_batch(struct live *l, struct client *c, struct adding *a, struct asked *w,
 			 size_t n)
 {
 	struct owner *o = c->own;
@@ -228,7 +228,7 @@ static void settle_batch(struct live *l, struct client *c, struct adding *a, str
 }
 
 /* Their symbols are those of the session's own table. */
-static bool read_wishes(struct adding *a, struct wish *w, json_t *curves)
+static bool read_asked(struct adding *a, struct asked *w, json_t *curves)
 {
 	bool each_cpu = false;
 	json_t *o;
@@ -236,7 +236,7 @@ static bool read_wishes(struct adding *a, struct wish *w, json_t *curves)
 
 	json_array_foreach(curves, i, o)
 	{
-		wish_read(&w[i], a->session->t, a->live->cpus, o);
+		asked_read(&w[i], a->session->t, a->live->cpus, o);
 		if (w[i].refused)
 			continue;
 		a->sorted[a->n++] = &w[i];
@@ -245,7 +245,7 @@ static bool read_wishes(struct adding *a, struct wish *w, json_t *curves)
 	return each_cpu;
 }
 
-static int install(struct adding *a, struct client *c, struct wish *w, json_t *curves,
+static int install(struct adding *a, struct client *c, struct asked *w, json_t *curves,
 		   struct ki_err *err)
 {
 	size_t n = json_array_size(curves);
@@ -257,7 +257,7 @@ static int install(struct adding *a, struct client *c, struct wish *w, json_t *c
 	a->syms = calloc(n + 1, sizeof(*a->syms));
 	if (!a->session || !a->sorted || !a->syms)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
-	each_cpu = read_wishes(a, w, curves);
+	each_cpu = read_asked(a, w, curves);
 	if (!a->n)
 		return 0;
 	ret = measure(a, each_cpu, err);
@@ -265,7 +265,7 @@ static int install(struct adding *a, struct client *c, struct wish *w, json_t *c
 	return ret;
 }
 
-void live_install(struct live *l, struct client *c, struct wish *w, json_t *curves)
+void live_install(struct live *l, struct client *c, struct asked *w, json_t *curves)
 {
 	struct adding a = {.live = l};
 	struct ki_err err = {0};
@@ -274,9 +274,9 @@ void live_install(struct live *l, struct client *c, struct wish *w, json_t *curv
 
 	for (size_t i = 0; ret && i < n; i++)
 		if (!w[i].refused)
-			wish_refuse_err(&w[i], &err);
+			asked_refuse_err(&w[i], &err);
 	if (a.m)
-		settle_batch(l, c, &a, w, n);
+		answer_batch(l, c, &a, w, n);
 	for (size_t i = 0; i < n; i++)
 		ki_predicate_free(w[i].when);
 	free(a.sorted);
@@ -306,11 +306,11 @@ static void put_curve(struct ki_json *j, const struct curve *c)
 	ki_json_close(j);
 }
 
-/* A wish's curves have numbers one after the other, in the newest batch. */
-static void put_wish(const struct live *l, const struct batch *b, const struct wish *w,
-		     struct ki_json *j)
+/* The curves of what was asked for have numbers one after the other, in the newest batch. */
+static void put_asked(const struct live *l, const struct batch *b, const struct asked *w,
+		      struct ki_json *j)
 {
-	uint32_t n = w->cpu == WISH_EACH ? l->cpus : 1;
+	uint32_t n = w->cpu == ASKED_EACH ? l->cpus : 1;
 
 	for (size_t i = 0; b && !w->refused && i < b->curves.n; i++)
 		if (b->curves.v[i].id >= w->id && b->curves.v[i].id - w->id < n)
@@ -324,7 +324,7 @@ static void put_wish(const struct live *l, const struct batch *b, const struct w
 	ki_json_close(j);
 }
 
-static void answer(struct live *l, const struct batch *b, const struct wish *w, size_t n,
+static void answer(struct live *l, const struct batch *b, const struct asked *w, size_t n,
 		   struct reply *r)
 {
 	struct doc d;
@@ -336,7 +336,7 @@ static void answer(struct live *l, const struct batch *b, const struct wish *w, 
 	ki_json_open(&d.j, NULL, '{');
 	ki_json_open(&d.j, "curves", '[');
 	for (size_t i = 0; i < n; i++)
-		put_wish(l, b, &w[i], &d.j);
+		put_asked(l, b, &w[i], &d.j);
 	ki_json_close(&d.j);
 	ki_json_close(&d.j);
 	doc_reply(&d, r);
@@ -363,7 +363,7 @@ void live_add(struct source *s, struct client *c, json_t *curves, struct reply *
 	struct owner *o = c->own;
 	const struct batch *before = o->batches;
 	size_t n = json_array_size(curves);
-	struct wish *w;
+	struct asked *w;
 
 	if (o->curves + count(curves, l->cpus) > CURVES_MAX) {
 		reply_error(r, 409, "TOO_MANY_CURVES", "a client has at most %d curves",

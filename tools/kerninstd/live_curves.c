@@ -148,7 +148,7 @@ void live_take_out(struct live *l, struct client *c)
 	sweep(c->own, true);
 }
 
-/* Code that no curve has any more rests for good. */
+/* Code that no curve has any more is paused for good. */
 static void rest_unused(struct batch *b)
 {
 	uint32_t n = ki_measure_parts(b->m);
@@ -162,7 +162,7 @@ static void rest_unused(struct batch *b)
 
 		if (used[part])
 			continue;
-		ki_measure_rest(b->m, part, true, true);
+		ki_measure_pause(b->m, part, true, true);
 		used[part] = true;
 	}
 	free(used);
@@ -200,7 +200,7 @@ static void remove_from(struct owner *o, struct batch *b, const json_int_t *ids,
 	if (!b->left || b->left == before)
 		return;
 	rest_unused(b);
-	ki_measure_settle(b->m, err);
+	ki_measure_update(b->m, err);
 }
 
 static int by_number(const void *a, const void *b)

@@ -75,41 +75,41 @@ static inline struct live *live_of(struct source *s)
 /* The driver's facts now: 0, or -errno. */
 int live_info(struct live *l, struct ki_info *info);
 
-/* ---- wishes (live_wish.c) ---- */
+/* ---- what was asked for (live_asked.c) ---- */
 
-struct wish {
+struct asked {
 	const struct ki_metric *metric;
 	const char *name, *point, *condition; /* of the request's JSON */
 	struct ki_pointspec spec;
 	const struct ki_symbol *sym;
 	struct ki_predicate *when;
 	struct ki_point at;
-	int cpu; /* WISH_EACH: one curve for each */
+	int cpu; /* ASKED_EACH: one curve for each */
 	uint32_t number;
 	uint32_t id; /* of its first curve */
 	bool refused;
 	char reason[32], message[KI_ERR_MSG];
 };
 
-#define WISH_EACH (-2)
+#define ASKED_EACH (-2)
 
-void wish_refuse(struct wish *w, const char *reason, const char *fmt, ...)
+void asked_refuse(struct asked *w, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-void wish_refuse_err(struct wish *w, const struct ki_err *err);
+void asked_refuse_err(struct asked *w, const struct ki_err *err);
 
 /* What is wanted, as far as the target's symbols tell; refused if it cannot be. */
-void wish_read(struct wish *w, struct ki_target *t, unsigned int cpus, json_t *o);
+void asked_read(struct asked *w, struct ki_target *t, unsigned int cpus, json_t *o);
 
 /* Its point in the function; refused if there is none. */
-void wish_find_point(struct wish *w, const struct ki_function *fn);
+void asked_find_point(struct asked *w, const struct ki_function *fn);
 
 /* ---- curves (live_add.c, live_curves.c) ---- */
 
 void live_add(struct source *s, struct client *c, json_t *curves, struct reply *r);
 
-/* Put in what the list says, in one batch; w has a wish for each, all zero, and then says what
+/* Put in what the list says, in one batch; w has one for each, all zero, and then says what
    became of it. */
-void live_install(struct live *l, struct client *c, struct wish *w, json_t *curves);
+void live_install(struct live *l, struct client *c, struct asked *w, json_t *curves);
 
 void curve_free(struct curve *c);
 

@@ -65,7 +65,7 @@ static void make_line(struct text *line, double t, const char *event, const char
 	text_put(line, "}\n", 2);
 }
 
-void recording_settle(struct recording *r, double t)
+void recording_catch_up(struct recording *r, double t)
 {
 	struct text gap = {0};
 	char data[64];
@@ -86,7 +86,7 @@ void recording_add(struct recording *r, double t, const char *event, const char 
 	bool sample = !strcmp(event, "sample");
 	struct text line = {0};
 
-	recording_settle(r, t);
+	recording_catch_up(r, t);
 	make_line(&line, t, event, data, n);
 	if (line.failed || r->waiting.n || (sample && r->missing) || !append(r, line.v, line.n)) {
 		r->missing += sample;

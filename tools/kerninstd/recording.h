@@ -23,7 +23,7 @@ void recording_open(struct recording *r, const char *dir, uint64_t max);
 void recording_add(struct recording *r, double t, const char *event, const char *data, size_t n);
 
 /* As much as can be: what waits, and the gap at the end. */
-void recording_settle(struct recording *r, double t);
+void recording_catch_up(struct recording *r, double t);
 void recording_close(struct recording *r);
 
 #endif

@@ -142,13 +142,13 @@ static bool is_it(const struct replay_curve *k, const struct wanted_curve *w)
 	       !strcmp(k->predicate, w->predicate) && (w->each ? k->cpu >= 0 : k->cpu == w->cpu);
 }
 
-static void add_one(struct replay *r, struct seat *seat, json_t *wish, json_t *answers)
+static void add_one(struct replay *r, struct seat *seat, json_t *asked, json_t *answers)
 {
-	json_t *cpu = json_object_get(wish, "cpu");
+	json_t *cpu = json_object_get(asked, "cpu");
 	struct wanted_curve w = {
-		.metric = json_string_value(json_object_get(wish, "metric")) ?: "",
-		.point = json_string_value(json_object_get(wish, "point")) ?: "",
-		.predicate = json_string_value(json_object_get(wish, "predicate")) ?: "",
+		.metric = json_string_value(json_object_get(asked, "metric")) ?: "",
+		.point = json_string_value(json_object_get(asked, "point")) ?: "",
+		.predicate = json_string_value(json_object_get(asked, "predicate")) ?: "",
 		.each = !strcmp(json_string_value(cpu) ?: "", "each"),
 		.cpu = json_is_integer(cpu) ? (int)json_integer_value(cpu) : -1,
 	};
@@ -173,10 +173,10 @@ static void add_one(struct replay *r, struct seat *seat, json_t *wish, json_t *a
 void replay_add(struct source *s, struct client *c, json_t *curves, struct reply *reply)
 {
 	struct replay *r = (struct replay *)(void *)s;
-	json_t *answers = json_array(), *wish, *all;
+	json_t *answers = json_array(), *asked, *all;
 	size_t i;
 
-	json_array_foreach(curves, i, wish) add_one(r, c->own, wish, answers);
+	json_array_foreach(curves, i, asked) add_one(r, c->own, asked, answers);
 	all = json_pack("{s:o}", "curves", answers);
 	answer(reply, all);
 	json_decref(all);

@@ -245,7 +245,7 @@ static void recording(struct engine *e, struct command *c)
 	text_str(&c->reply.body, "\n");
 	if (c->more)
 		append_functions(e, &c->reply.body);
-	recording_settle(&client->recording, engine_now() - client->began);
+	recording_catch_up(&client->recording, engine_now() - client->began);
 	c->fd = client->recording.fd < 0 ? -1 : dup(client->recording.fd);
 	c->size = client->recording.size;
 	c->reply.type = "application/x-ndjson";

@@ -70,7 +70,7 @@ static int64_t extend(int64_t number, unsigned int size)
 }
 
 /* The number comes first; `test` of a value with itself compares it with 0. */
-static bool settle(ZydisMnemonic what, struct ki_insn_comparison *out)
+static bool order_operands(ZydisMnemonic what, struct ki_insn_comparison *out)
 {
 	const struct ki_compared swap = out->first;
 
@@ -102,5 +102,5 @@ bool ki_insn_compares(const struct ki_function *fn, const struct ki_insn *in,
 		return false;
 	*out = (struct ki_insn_comparison){.size = (uint8_t)(ops[0].size / 8)};
 	return read_operand(in, &ops[0], &out->first) && read_operand(in, &ops[1], &out->second) &&
-	       settle(z.mnemonic, out);
+	       order_operands(z.mnemonic, out);
 }

@@ -111,16 +111,16 @@ int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err
 	return 0;
 }
 
-static int settle(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
-		  struct ki_memo *memo, struct ki_err *err)
+static int complete_entries(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
+			    struct ki_memo *memo, struct ki_err *err)
 {
-	int ret = ki_entries_settle(t, f, text, memo);
+	int ret = ki_entries_complete(t, f, text, memo);
 
 	return ret ? ki_err_set(err, ret, 0, "out of memory for the entries") : 0;
 }
 
-int ki_facts_settle(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
-		    struct ki_err *err)
+int ki_facts_complete(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
+		      struct ki_err *err)
 {
 	struct ki_memo *memo;
 	int ret = ki_facts_get(t, out, err);
@@ -129,7 +129,7 @@ int ki_facts_settle(struct ki_target *t, const struct ki_text *text, const struc
 		return ret;
 	if (ki_memo_new(&memo))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
-	ret = settle(t, t->facts, text, memo, err);
+	ret = complete_entries(t, t->facts, text, memo, err);
 	ki_memo_free(memo);
 	return ret;
 }
@@ -144,7 +144,7 @@ int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err
 	f->asked++;
 	if (f->asked == OFTEN && ki_memo_new(&f->memo))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
-	return f->asked == VERY_OFTEN ? settle(t, f, NULL, f->memo, err) : 0;
+	return f->asked == VERY_OFTEN ? complete_entries(t, f, NULL, f->memo, err) : 0;
 }
 
 static const struct ki_thunk *find_thunk(const struct ki_facts *f, uint64_t addr)

@@ -51,14 +51,14 @@ struct ki_facts {
 int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
 
 /*
- * The same, and the branches are settled: the facts do not change any more. text is all text, or
+ * The same, and the branches are resolved: the facts do not change any more. text is all text, or
  * NULL: it is read from the target.
  */
 struct ki_text;
-int ki_facts_settle(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
-		    struct ki_err *err);
+int ki_facts_complete(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
+		      struct ki_err *err);
 
-/* The same for one function: who asks often gets a memo, and the branches settled. */
+/* The same for one function: who asks often gets a memo, and the branches resolved. */
 int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
 
 /* What a call leads to: of the bytes before a function, in which a kernel may count calls, the
@@ -90,8 +90,8 @@ size_t ki_covers_from(const struct ki_covers *covers, uint64_t addr);
 int ki_entries_scan(struct ki_target *t, struct ki_facts *f, struct ki_err *err);
 
 /* Branches that are instructions become entries, the others go. 0 or -ENOMEM. */
-int ki_entries_settle(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
-		      struct ki_memo *memo);
+int ki_entries_complete(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
+			struct ki_memo *memo);
 
 /* Mark as leaders what entries, and branches that are instructions, lead to in the function under
    analysis. */

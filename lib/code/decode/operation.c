@@ -142,7 +142,7 @@ static bool same_register(const struct ki_operand *a, const struct ki_operand *b
 }
 
 /* What it computes is only what its kind says. */
-static void settle_kind(const ZydisDecodedInstruction *z, struct ki_operation *out)
+static void classify_kind(const ZydisDecodedInstruction *z, struct ki_operation *out)
 {
 	const bool rep = z->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 					  ZYDIS_ATTRIB_HAS_REPNE | ZYDIS_ATTRIB_HAS_LOCK);
@@ -181,7 +181,7 @@ bool ki_operation_read(const struct ki_insn *in, const uint8_t *bytes, struct ki
 		return true;
 	}
 	read_kind(&z, out);
-	settle_kind(&z, out);
+	classify_kind(&z, out);
 	return true;
 }
 

@@ -245,7 +245,7 @@ static bool is_branch(struct ki_trail *w, uint64_t field)
 }
 
 /* Each symbol is entered once, if they come in the order in which they stand in the text. */
-static int settle(struct ki_facts *f, const struct ki_sort_item *by_field, struct ki_trail *w)
+static int complete(struct ki_facts *f, const struct ki_sort_item *by_field, struct ki_trail *w)
 {
 	int ret = 0;
 
@@ -260,8 +260,8 @@ static int settle(struct ki_facts *f, const struct ki_sort_item *by_field, struc
 	return ret;
 }
 
-int ki_entries_settle(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
-		      struct ki_memo *memo)
+int ki_entries_complete(struct ki_target *t, struct ki_facts *f, const struct ki_text *text,
+			struct ki_memo *memo)
 {
 	struct ki_trail w = {.target = t, .text = text, .memo = memo};
 	const size_t before = f->entries.n, n = f->branches.n;
@@ -273,7 +273,7 @@ int ki_entries_settle(struct ki_target *t, struct ki_facts *f, const struct ki_t
 	if (!ret && n)
 		ret = ki_sort(by_field, n);
 	if (!ret)
-		ret = settle(f, by_field, &w);
+		ret = complete(f, by_field, &w);
 	ki_trail_leave(&w);
 	free(by_field);
 	if (ret) {

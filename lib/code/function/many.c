@@ -95,7 +95,7 @@ static int read_target(struct many *m, struct ki_target *t)
 	if (!ret)
 		ret = ki_text_read(t, &m->text, m->err);
 	if (!ret)
-		ret = ki_facts_settle(t, &m->text, &facts, m->err);
+		ret = ki_facts_complete(t, &m->text, &facts, m->err);
 	return ret;
 }
 

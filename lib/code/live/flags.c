@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "code/live/settle.h"
+#include "code/live/fixpoint.h"
 
 struct flow {
 	struct ki_analysis *a;
@@ -137,12 +137,12 @@ int ki_flags_live(struct ki_analysis *a)
 {
 	struct ki_function *fn = a->fn;
 	struct flow f = {.a = a, .in = calloc(fn->nblocks + 1, 1)};
-	struct ki_settle all = {&f, fn->nblocks, fn->nedges, step, first_edge, edge_to};
+	struct ki_fixpoint all = {&f, fn->nblocks, fn->nedges, step, first_edge, edge_to};
 
 	if (!f.in)
 		return -ENOMEM;
 	f.outside = ki_function_gives_flags(fn) ? KI_FLAG_ALL : 0;
-	ki_settle(&all);
+	ki_fixpoint(&all);
 	for (uint32_t b = 0; b < fn->nblocks; b++)
 		through(&f, &fn->blocks[b], true);
 	free(f.in);

@@ -208,9 +208,9 @@ static bool pair_block(void *solver, uint32_t block)
 }
 
 /* All blocks of a function, again and again: has the start of some block changed? */
-static bool settle(struct solver *s, uint32_t f, bool (*block)(void *solver, uint32_t block))
+static bool iterate(struct solver *s, uint32_t f, bool (*block)(void *solver, uint32_t block))
 {
-	return ki_live_settle(s->p, f, block, s);
+	return ki_live_solve(s->p, f, block, s);
 }
 
 static void mark_jumpers(struct solver *s, uint32_t f)
@@ -256,7 +256,7 @@ static void solve_use(struct solver *s, uint32_t f)
 			return;
 		fill(s->p, f, s->use);
 		fill(s->p, f, s->pass);
-	} else if (!settle(s, f, pair_block)) {
+	} else if (!iterate(s, f, pair_block)) {
 		return;
 	}
 	summarize(s, f);
@@ -389,7 +389,7 @@ static void solve_live(struct solver *s, uint32_t f)
 		need_all(s, f);
 		mark_jumpers(s, f);
 	} else {
-		if (settle(s, f, live_block))
+		if (iterate(s, f, live_block))
 			mark_jumpers(s, f);
 		for (uint32_t b = pf->first_block; b < pf->first_block + pf->nblocks; b++)
 			need_block(s, f, b);

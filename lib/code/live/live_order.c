@@ -4,7 +4,7 @@
  * result; a good one makes most of them be solved once.
  */
 #include "code/program/program.h"
-#include "code/live/settle.h"
+#include "code/live/fixpoint.h"
 
 /* Depth first through the calls; a function is done when all that it calls are. */
 int ki_live_order(const struct ki_program *p, uint32_t *order)
@@ -93,54 +93,54 @@ static bool has_back_edge(const struct ki_program *p, uint32_t f)
 }
 
 /* A function whose blocks are gone over. */
-struct settler {
+struct solving {
 	const struct ki_program *p;
 	uint32_t first_block, nblocks, first_edge;
 	bool (*step)(void *arg, uint32_t block);
 	void *arg;
 };
 
-static bool settler_step(void *arg, uint32_t b)
+static bool solving_step(void *arg, uint32_t b)
 {
-	struct settler *t = arg;
+	struct solving *t = arg;
 
 	return t->step(t->arg, t->first_block + b);
 }
 
-static uint32_t settler_first(void *arg, uint32_t b)
+static uint32_t solving_first(void *arg, uint32_t b)
 {
-	struct settler *t = arg;
+	struct solving *t = arg;
 
 	return t->p->blocks[t->first_block + b].first_edge - t->first_edge;
 }
 
-static uint32_t settler_to(void *arg, uint32_t e)
+static uint32_t solving_to(void *arg, uint32_t e)
 {
-	struct settler *t = arg;
+	struct solving *t = arg;
 	uint32_t to = t->p->edges[t->first_edge + e].to_block - t->first_block;
 
 	return to < t->nblocks ? to : KI_NONE;
 }
 
-bool ki_live_settle(const struct ki_program *p, uint32_t f, bool (*step)(void *arg, uint32_t block),
-		    void *arg)
+bool ki_live_solve(const struct ki_program *p, uint32_t f, bool (*step)(void *arg, uint32_t block),
+		   void *arg)
 {
 	const struct ki_program_function *pf = &p->functions[f];
 	uint32_t first = p->blocks[pf->first_block].first_edge;
-	struct settler t = {p, pf->first_block, pf->nblocks, first, step, arg};
-	struct ki_settle all = {
+	struct solving t = {p, pf->first_block, pf->nblocks, first, step, arg};
+	struct ki_fixpoint all = {
 		.arg = &t,
 		.nblocks = pf->nblocks,
 		.nedges = p->blocks[pf->first_block + pf->nblocks].first_edge - first,
-		.step = settler_step,
-		.first_edge = settler_first,
-		.to = settler_to,
+		.step = solving_step,
+		.first_edge = solving_first,
+		.to = solving_to,
 	};
 	bool changed = false;
 
 	for (uint32_t b = pf->first_block + pf->nblocks; b-- > pf->first_block;)
 		changed |= step(arg, b);
 	if (changed && has_back_edge(p, f))
-		ki_settle(&all);
+		ki_fixpoint(&all);
 	return changed;
 }

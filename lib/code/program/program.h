@@ -174,8 +174,8 @@ int ki_live_jumpers(const struct ki_program *p, struct ki_links *jumpers);
 
 /* step(arg, block) for the blocks of function f until none says that its start has changed. Has
    any? */
-bool ki_live_settle(const struct ki_program *p, uint32_t f, bool (*step)(void *arg, uint32_t block),
-		    void *arg);
+bool ki_live_solve(const struct ki_program *p, uint32_t f, bool (*step)(void *arg, uint32_t block),
+		   void *arg);
 
 /* Number of the block that starts at addr, or KI_NONE. */
 uint32_t ki_program_block_from(const struct ki_program *p, uint64_t addr);

@@ -51,7 +51,7 @@ bool ki_d_may_be_none(const struct ki_d_node *n);
 bool ki_d_becomes_rest(struct ki_d_node *n);
 bool ki_d_has_no_type(struct ki_d_type t);
 /* Is it a call of an action that has no value? */
-bool ki_d_is_act(const struct ki_d_node *n);
+bool ki_d_is_action_call(const struct ki_d_node *n);
 
 /*
  * let.c: a value for the parameter `name` of `body`. held: what stands there instead, and let: what

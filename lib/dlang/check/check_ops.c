@@ -19,15 +19,16 @@ int ki_d_check_operand(struct ki_d_checker *c, struct ki_d_node *n)
 	return ret ? ret : ki_d_decay(c, n);
 }
 
-bool ki_d_is_act(const struct ki_d_node *n)
+bool ki_d_is_action_call(const struct ki_d_node *n)
 {
 	return n->kind == KI_D_CALL && ki_d_has_no_value(n->sym.function);
 }
 
-static int check_no_act(struct ki_d_checker *c, const struct ki_d_node *n)
+static int check_no_action(struct ki_d_checker *c, const struct ki_d_node *n)
 {
-	return ki_d_is_act(n) ? FAIL(c, n, "D_OP_ACT", "%s() is a statement of its own", n->text)
-			      : 0;
+	return ki_d_is_action_call(n)
+		       ? FAIL(c, n, "D_OP_ACT", "%s() is a statement of its own", n->text)
+		       : 0;
 }
 
 static int not_a_number(struct ki_d_checker *c, const struct ki_d_node *n, const char *tag)
@@ -298,10 +299,10 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	if (ret || is_one)
 		return ret;
 	ret = ki_d_check_operand(c, n->kid[1]);
-	if (!ret && appears && ki_d_is_act(n->kid[1]))
+	if (!ret && appears && ki_d_is_action_call(n->kid[1]))
 		ret = FAIL(c, to, "D_VAR_UNDEF", "%.40s has no value", to->text);
 	if (!ret)
-		ret = check_no_act(c, n->kid[1]);
+		ret = check_no_action(c, n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(n->kid[1]->type))
 		ret = not_a_number(c, n->kid[1], computing_tag(n->op));
 	if (!ret && computes && is_void_pointer(n->kid[1]->type))
@@ -465,7 +466,7 @@ int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && !ki_d_is_scalar(n->kid[0]->type))
 		ret = not_a_number(c, n->kid[0], "D_OP_SCALAR");
 	for (unsigned int i = 1; !ret && i < 3; i++)
-		ret = check_no_act(c, n->kid[i]);
+		ret = check_no_action(c, n->kid[i]);
 	return ret ? ret : check_arms(c, n);
 }
 

@@ -222,7 +222,7 @@ int ki_d_check_numbers(struct ki_d_checker *c, struct ki_d_node *list, const cha
 }
 
 /* What it has been cannot be taken away from what it is. */
-static bool is_extreme(const struct ki_d_agg *a)
+static bool is_minmax(const struct ki_d_agg *a)
 {
 	return ki_d_agg_kind(a) == KI_D_MIN || ki_d_agg_kind(a) == KI_D_MAX;
 }
@@ -233,7 +233,7 @@ static int check_about_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	struct ki_d_node *more = n->kid[0]->next;
 	int ret = check_agg_arg(c, n->kid[0]);
 
-	if (!ret && !more && is_extreme(n->kid[0]->sym.agg))
+	if (!ret && !more && is_minmax(n->kid[0]->sym.agg))
 		n->kid[0]->sym.agg->renewed |= n->sym.function->kind == KI_D_F_CLEAR ||
 					       n->sym.function->kind == KI_D_F_TRUNC;
 	return ret ? ret

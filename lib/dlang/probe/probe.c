@@ -300,7 +300,7 @@ uint32_t ki_d_epid(const struct ki_dlang *d, uint32_t probe, uint32_t clause)
 }
 
 /* Each probe's clauses, each once for each description that means the probe. */
-static int settle(struct ki_dlang *d, struct ki_d_pairs *pairs, struct ki_err *err)
+static int gather_clauses(struct ki_dlang *d, struct ki_d_pairs *pairs, struct ki_err *err)
 {
 	const struct pair *v = pairs->all.v;
 
@@ -341,7 +341,7 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 		}
 	}
 	if (!ret)
-		ret = settle(d, &pairs, err);
+		ret = gather_clauses(d, &pairs, err);
 	if (ret && d->o.where)
 		*d->o.where = d->where;
 	ki_d_listed_free(&m);

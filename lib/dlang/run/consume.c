@@ -405,7 +405,7 @@ static int use_held(void *arg, const struct ki_d_held *h)
 }
 
 /* One whose clause has come to its end. */
-static int settle(void *arg, const struct ki_d_held *h)
+static int pass_on(void *arg, const struct ki_d_held *h)
 {
 	struct ki_d_consumer *c = arg;
 
@@ -465,7 +465,7 @@ static int end_clause(struct ki_d_consumer *c, const struct ki_record *rec, cons
 		return 0;
 	if (fault)
 		return report_fault(c, values, cpu);
-	return ki_d_hold_close(&c->d->run->hold, d, values, cpu, settle, c);
+	return ki_d_hold_close(&c->d->run->hold, d, values, cpu, pass_on, c);
 }
 
 int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
@@ -485,5 +485,5 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 		return ki_d_hold_add(&d->run->hold, &now) ? ki_d_no_memory(c->err) : 0;
 	now.begins = d->batches.v[rec->id].begins;
 	now.ends = d->batches.v[rec->id].ends;
-	return settle(c, &now);
+	return pass_on(c, &now);
 }

@@ -152,27 +152,27 @@ static void shed(void *of, uint32_t part)
 	struct ki_d_probe *p = &d->probes.v[part];
 
 	for (uint32_t i = 0; i < c->parts[part].n; i++)
-		ki_plan_rest(d->run->probes, c->parts[part].first + i, true);
+		ki_plan_pause(d->run->probes, c->parts[part].first + i, true);
 	if (p->hook && p->hook->user)
 		p->hook->user->shed = c->sheds_user = true;
 	ki_d_hook_end(p);
 }
 
-static int settle(void *of, struct ki_err *err)
+static int update(void *of, struct ki_err *err)
 {
 	struct ki_dlang *d = of;
 	int ret = d->run->cost->sheds_user ? ki_d_users_shed(d, err) : 0;
 
 	d->run->cost->sheds_user = false;
 	if (!ret)
-		ret = ki_plan_settle(d->run->probes, d->run->t, err);
+		ret = ki_plan_update(d->run->probes, d->run->t, err);
 	if (!ret)
 		note_prices(d);
 	return ret;
 }
 
 static const struct ki_cost_source program = {
-	.parts = parts, .spent = spent, .shed = shed, .settle = settle};
+	.parts = parts, .spent = spent, .shed = shed, .update = update};
 
 /* ---- while it runs ---- */
 

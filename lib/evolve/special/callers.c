@@ -45,7 +45,7 @@ static bool is_constant(void *arg, const struct ki_symbol *caller, uint64_t call
 {
 	struct search *w = arg;
 	const struct ki_constant_memory m = {ki_special_memory_read, &w->s->memory};
-	const int r = ki_special_register(w->s->wish.argument);
+	const int r = ki_special_register(w->s->request.argument);
 	const struct ki_insn *in;
 	const struct ki_block *b;
 	struct ki_constants c;
@@ -62,8 +62,8 @@ static bool is_constant(void *arg, const struct ki_symbol *caller, uint64_t call
 	ki_fold_before(&w->folded, (uint32_t)(b - w->fn->blocks), (uint32_t)(in - w->fn->insns), &m,
 		       &c);
 	if (w->s->half)
-		return c.half & 1u << r && (uint32_t)c.v[r] == (uint32_t)w->s->wish.value;
-	return c.known & 1u << r && c.v[r] == w->s->wish.value;
+		return c.half & 1u << r && (uint32_t)c.v[r] == (uint32_t)w->s->request.value;
+	return c.known & 1u << r && c.v[r] == w->s->request.value;
 }
 
 int ki_special_callers(struct ki_special *s, const struct ki_replacement *r, size_t *n,

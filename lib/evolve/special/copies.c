@@ -173,8 +173,8 @@ static int count_before(struct ki_special *s, const struct ki_function *fn)
 
 static int take_function(struct ki_special *s, struct ki_err *err)
 {
-	const struct ki_symbol *sym = s->wish.sym;
-	const uint8_t r = ki_arguments[s->wish.argument];
+	const struct ki_symbol *sym = s->request.sym;
+	const uint8_t r = ki_arguments[s->request.argument];
 	struct ki_constants entry = {.half = (uint16_t)(1u << r)};
 	struct ki_function *fn;
 	int ret = ki_function_analyze(s->t, sym, &fn, err);
@@ -188,7 +188,7 @@ static int take_function(struct ki_special *s, struct ki_err *err)
 		return ret;
 	}
 	entry.known = s->half ? 0 : entry.half;
-	entry.v[r] = s->half ? (uint32_t)s->wish.value : s->wish.value;
+	entry.v[r] = s->half ? (uint32_t)s->request.value : s->request.value;
 	ret = count_before(s, fn);
 	if (!ret)
 		return take_copy(s, fn, &entry);
@@ -198,7 +198,7 @@ static int take_function(struct ki_special *s, struct ki_err *err)
 
 int ki_special_copies(struct ki_special *s, struct ki_err *err)
 {
-	const char *name = s->wish.sym->name;
+	const char *name = s->request.sym->name;
 	int ret = take_function(s, err);
 
 	if (ret == 1 || (ret == -ENOTSUP && !err->code))
@@ -206,13 +206,13 @@ int ki_special_copies(struct ki_special *s, struct ki_err *err)
 				  "%s: its first block has what is not copied; kerninst disas %s "
 				  "shows it",
 				  name, name);
-	for (uint32_t i = 0; i < s->copies.n && !ret && !s->wish.alone; i++)
+	for (uint32_t i = 0; i < s->copies.n && !ret && !s->request.alone; i++)
 		ret = link_calls(s, i);
 	if (!ret && !s->facts.branches)
 		return ki_err_set(err, -ENODATA, s->addr,
 				  "%s: argument %u being %lld decides no branch of it: a version "
 				  "would be the same",
-				  name, s->wish.argument, (long long)s->wish.value);
+				  name, s->request.argument, (long long)s->request.value);
 	if (!ret)
 		ret = ki_emit(s->code.v, s->code.n, &s->emitted);
 	if (ret && !err->code)

@@ -20,7 +20,7 @@ struct ki_special_copy {
 
 struct ki_special {
 	struct ki_target *t;
-	struct ki_special_wish wish;
+	struct ki_special_request request;
 	struct ki_special_memory memory;
 	struct ki_module_tables tables; /* of the original's module */
 	uint64_t keys_start, keys_end;	/* static keys of the kernel itself are there */
@@ -67,7 +67,7 @@ int ki_special_callers(struct ki_special *s, const struct ki_replacement *r, siz
 /* Nothing leads there any more; the module stays. */
 int ki_special_leave(struct ki_special *s, struct ki_err *err);
 
-/* orphans.c: unload a module that the driver may be about to let go of: -EBUSY, after so long. */
+/* left_over.c: unload a module that the driver may be about to let go of: -EBUSY, after so long. */
 int ki_special_unload(struct ki_target *t, const char *name, double seconds, struct ki_err *err);
 
 #endif

@@ -42,7 +42,7 @@ static int make(struct ki_special *s, struct ki_err *err)
 {
 	int ret = ki_special_sites_read(s, err);
 
-	s->half = ki_special_is_half(s->t, s->wish.sym, s->wish.argument);
+	s->half = ki_special_is_half(s->t, s->request.sym, s->request.argument);
 	s->facts.half = s->half;
 	if (!ret)
 		ret = ki_special_copies(s, err);
@@ -51,32 +51,32 @@ static int make(struct ki_special *s, struct ki_err *err)
 	return ret ? ret : ki_special_sites_rows(s, err);
 }
 
-int ki_special_new(struct ki_target *t, const struct ki_special_wish *wish, struct ki_special **out,
-		   struct ki_err *err)
+int ki_special_new(struct ki_target *t, const struct ki_special_request *request,
+		   struct ki_special **out, struct ki_err *err)
 {
 	struct ki_special *s = calloc(1, sizeof(*s));
 	int ret = -ENOMEM;
 
 	*out = NULL;
-	if (wish->argument >= KI_SPECIAL_ARGUMENTS ||
-	    wish->value != (uint64_t)(int32_t)wish->value) {
+	if (request->argument >= KI_SPECIAL_ARGUMENTS ||
+	    request->value != (uint64_t)(int32_t)request->value) {
 		free(s);
-		return ki_err_set(err, -ERANGE, wish->sym->addr,
+		return ki_err_set(err, -ERANGE, request->sym->addr,
 				  "%s: one of the first %d arguments, and a value of 32 bits, are "
 				  "expected",
-				  wish->sym->name, KI_SPECIAL_ARGUMENTS);
+				  request->sym->name, KI_SPECIAL_ARGUMENTS);
 	}
 	if (s) {
 		s->t = t;
-		s->wish = *wish;
-		s->addr = wish->sym->addr;
-		s->original = strdup(wish->sym->name);
+		s->request = *request;
+		s->addr = request->sym->addr;
+		s->original = strdup(request->sym->name);
 		s->module = module_name();
-		s->of = strdup(wish->sym->module);
+		s->of = strdup(request->sym->module);
 		ki_special_memory_find(t, &s->memory);
 	}
 	if (!s || !s->original || !s->module || !s->of)
-		ret = ki_err_set(err, -ENOMEM, wish->sym->addr, "a version: out of memory");
+		ret = ki_err_set(err, -ENOMEM, request->sym->addr, "a version: out of memory");
 	else
 		ret = make(s, err);
 	if (ret)
@@ -134,8 +134,8 @@ static int load(struct ki_special *s, struct ki_err *err)
 /* Symbols are others since the module has been loaded. */
 static int plan(struct ki_special *s, struct ki_err *err)
 {
-	const struct ki_guard guard = {(uint8_t)ki_special_register(s->wish.argument),
-				       s->wish.value, s->half};
+	const struct ki_guard guard = {(uint8_t)ki_special_register(s->request.argument),
+				       s->request.value, s->half};
 	struct ki_replacement r = {.text = s->original, .guard = &guard};
 	int ret;
 
@@ -149,7 +149,7 @@ static int plan(struct ki_special *s, struct ki_err *err)
 	if (ki_plan_new(&s->plan))
 		return ki_err_set(err, -ENOMEM, s->addr, "%s: out of memory", s->original);
 	ret = ki_plan_replacement(s->plan, s->t, &r, err);
-	if (!ret && s->wish.callers)
+	if (!ret && s->request.callers)
 		ret = ki_special_callers(s, &r, &s->facts.calls, err);
 	if (!ret)
 		ret = ki_special_give_way(s, err);

@@ -124,8 +124,8 @@ void recorder_budget_json(const struct ki_recorder_budget *b, struct ki_json *j)
 	ki_json_double(j, "budget", b->share);
 	ki_json_double(j, "overhead", share(b));
 	ki_json_double(j, "instructions", ki_cost_all(&b->cost));
-	ki_json_u64(j, "sampled", b->budget.thinned);
-	ki_json_u64(j, "thinnest", UINT64_C(1) << b->budget.most);
+	ki_json_u64(j, "sampled", b->budget.sampled);
+	ki_json_u64(j, "rarest", UINT64_C(1) << b->budget.most);
 	ki_json_u64(j, "shed", b->budget.shed);
 }
 
@@ -136,7 +136,7 @@ void recorder_budget_say(const struct ki_recorder_budget *b)
 	ki_listener_warn(
 		b->r->listener,
 		"overhead %.3f%% of the machine, budget %g%%: %u instruments sampled, one hit of "
-		"%llu at the thinnest; %u taken out",
-		100 * share(b), 100 * b->share, b->budget.thinned, 1ull << b->budget.most,
+		"%llu at the rarest; %u taken out",
+		100 * share(b), 100 * b->share, b->budget.sampled, 1ull << b->budget.most,
 		b->budget.shed);
 }

@@ -27,7 +27,7 @@ static int add_symbols(symbols *v, const struct ki_recorder_group *g)
 }
 
 /* Each once, in order of address. */
-static void settle(symbols *v)
+static void make_unique(symbols *v)
 {
 	size_t kept = 0;
 
@@ -87,7 +87,7 @@ int recorder_code_find(struct ki_recorder_code *c, struct ki_target *t,
 	for (size_t i = 0; !ret && i < n; i++)
 		if (!groups[i].process)
 			ret = add_symbols(&v, &groups[i]);
-	settle(&v);
+	make_unique(&v);
 	if (!ret)
 		ret = find(c, t, &v, err);
 	ki_vec_free(&v);

@@ -87,14 +87,14 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 	return *stmt ? 0 : ki_snippet_check(s, NULL, err);
 }
 
-static ki_measure_act *act_of(void *arg, const struct ki_named_point *p, void **act_arg)
+static ki_measure_action *action_of(void *arg, const struct ki_named_point *p, void **action_arg)
 {
 	struct ki_recorder_group *g = arg;
 
 	g->making.id = recorder_group_id(g, (size_t)(p - g->points.v.v));
 	g->making.written = (struct ki_hit){.ring = g->making.ring, .id = g->making.id + 1};
 	g->making.values = &g->asks[p->spec - g->asked.specs]->values;
-	*act_arg = &g->making;
+	*action_arg = &g->making;
 	return make_record;
 }
 
@@ -117,7 +117,7 @@ int recorder_group_resolve(struct ki_recorder_group *g, const struct ki_record_m
 				    .separate = true,
 				    .metered = g->budgeted,
 				    .sampled = g->budgeted,
-				    .act = g->totals ? NULL : act_of,
+				    .action = g->totals ? NULL : action_of,
 				    .arg = g,
 				    .first = next->point};
 	struct ki_target *of;

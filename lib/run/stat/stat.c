@@ -28,7 +28,7 @@ struct ki_points_how ki_stat_how(const struct ki_stat *s)
 		return how;
 	how.wanted = ki_aggregate_metrics(s->by);
 	how.moving = KI_MOVING_NEVER;
-	how.act = ki_aggregate_act;
+	how.action = ki_aggregate_action;
 	how.ends = ki_aggregate_ends;
 	how.arg = s->by;
 	return how;

@@ -21,7 +21,7 @@ void ki_gen_effect(struct gen *g, const struct ki_node *n)
 	ki_gen_drop(g, &o);
 }
 
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	ki_gen_effect(g, n->kid[0]);
 }
@@ -39,7 +39,7 @@ static void write(FILE *f, const struct ki_node *n, unsigned int outside)
 }
 
 const struct ki_node_ops ki_node_eval = {
-	.act = act,
+	.action = action,
 	.run = run,
 	.write = write,
 };

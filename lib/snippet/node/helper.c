@@ -12,7 +12,7 @@ static const char *const helper_uses[KI_HELPERS] = {
 	[KI_HELPER_ENTER_RECORD] = "calls", [KI_HELPER_RECORD] = "records",
 	[KI_HELPER_TABLE] = "tables",	    [KI_HELPER_STACK] = "stacks",
 	[KI_HELPER_USTACK] = "stacks",	    [KI_HELPER_STRING] = "strings",
-	[KI_HELPER_USTRING] = "strings",    [KI_HELPER_EXTREME] = "updates",
+	[KI_HELPER_USTRING] = "strings",    [KI_HELPER_MINMAX] = "updates",
 	[KI_HELPER_KCOV] = "traces",	    [KI_HELPER_TEXT] = "strings",
 	[KI_HELPER_DEPTH] = "stacks",	    [KI_HELPER_KCOV_COMPARISON] = "traces",
 };

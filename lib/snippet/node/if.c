@@ -14,7 +14,7 @@ struct ki_node *ki_stmt_if(struct ki_snippet *s, struct ki_node *cond, struct ki
 	return !otherwise || ki_tree_adopt(n, 2, otherwise, true) ? n : NULL;
 }
 
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	uint16_t inside, then;
 	uint32_t no, out;
@@ -92,7 +92,7 @@ static uint32_t number(struct ki_node *n, uint32_t line)
 }
 
 const struct ki_node_ops ki_node_if = {
-	.act = act,
+	.action = action,
 	.own_locals = own_locals,
 	.always_words = always_words,
 	.run = run,

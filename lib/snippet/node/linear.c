@@ -70,7 +70,7 @@ struct ki_node *ki_stmt_linear(struct ki_snippet *s, const struct ki_var *v,
 	return n;
 }
 
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	const struct ki_node *value = n->kid[0];
 	struct opnd v;
@@ -110,7 +110,7 @@ static void write(FILE *f, const struct ki_node *n, unsigned int outside)
 
 const struct ki_node_ops ki_node_linear = {
 	.has_var = true,
-	.act = act,
+	.action = action,
 	.run = run,
 	.write = write,
 };

@@ -24,7 +24,7 @@ struct ki_node *ki_stmt_append(struct ki_snippet *s, struct ki_node *list, struc
 	return list;
 }
 
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	ki_gen_run(g, n->first, NULL);
 }
@@ -65,7 +65,7 @@ static uint32_t number(struct ki_node *n, uint32_t line)
 
 const struct ki_node_ops ki_node_list = {
 	.chains = true,
-	.act = act,
+	.action = action,
 	.own_locals = own_locals,
 	.always_words = always_words,
 	.run = run,

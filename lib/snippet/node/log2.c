@@ -22,7 +22,7 @@ struct ki_node *ki_stmt_log2(struct ki_snippet *s, const struct ki_var *v, struc
  * bsr leaves its destination alone if there is no bit: -1 then, as it does on every CPU with 64
  * bits, though one vendor's manual long called it undefined.
  */
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	struct opnd v;
 	unsigned int t;
@@ -59,7 +59,7 @@ static void write(FILE *f, const struct ki_node *n, unsigned int outside)
 
 const struct ki_node_ops ki_node_log2 = {
 	.has_var = true,
-	.act = act,
+	.action = action,
 	.run = run,
 	.write = write,
 };

@@ -39,7 +39,7 @@ static uint16_t fixed(const struct ki_node *n)
  * words are pushed as they are evaluated; behind the call %rax takes them away again. The driver
  * wants to see %edi written the moment before.
  */
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	unsigned int words = ki_node_kids_words(n, n->nkids);
 	struct claims c = {0};
@@ -81,7 +81,7 @@ const struct ki_node_ops ki_node_record = {
 	.can_be_left_out = ki_node_yes,
 	.foreign = "a record",
 	.fixed = fixed,
-	.act = act,
+	.action = action,
 	.run = run,
 	.write = write,
 };

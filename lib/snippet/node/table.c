@@ -152,7 +152,7 @@ static void call(struct gen *g, const struct ki_node *n, unsigned int words, uns
 		ki_gen_pop(g, scratch);
 }
 
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	const unsigned int words = ki_node_kids_words(n, n->nkeys);
 	const uint16_t regs = regs_of(n);
@@ -237,7 +237,7 @@ const struct ki_node_ops ki_node_table = {
 	.can_be_left_out = ki_node_yes,
 	.foreign = "a table",
 	.fixed = fixed,
-	.act = act,
+	.action = action,
 	.run = run,
 	.write = write,
 };

@@ -2,7 +2,7 @@
 /*
  * Changes of variables. A change of a per-CPU variable is one instruction, so nothing can come
  * between; of a global one, the same with a lock prefix; of a word of the thread, the same as soon
- * as it is known where that is. Minimum and maximum: extreme.c.
+ * as it is known where that is. Minimum and maximum: minmax.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,29 +26,29 @@ struct ki_node *ki_stmt_update(struct ki_snippet *s, enum ki_update op, const st
 	return !index || ki_tree_adopt(n, 1, index, false) ? n : NULL;
 }
 
-static bool is_extreme(const struct ki_node *n)
+static bool is_minmax(const struct ki_node *n)
 {
 	return n->op == KI_UPDATE_MIN || n->op == KI_UPDATE_MAX;
 }
 
 static bool can_be_left_out(const struct ki_node *n)
 {
-	return !is_extreme(n);
+	return !is_minmax(n);
 }
 
-static bool is_shared_extreme(const struct ki_node *n)
+static bool is_shared_minmax(const struct ki_node *n)
 {
-	return is_extreme(n) && n->var.kind != KI_VAR_LOCAL;
+	return is_minmax(n) && n->var.kind != KI_VAR_LOCAL;
 }
 
 static const char *foreign(const struct ki_node *n)
 {
-	return is_shared_extreme(n) ? "a minimum or maximum" : NULL;
+	return is_shared_minmax(n) ? "a minimum or maximum" : NULL;
 }
 
 static uint16_t fixed(const struct ki_node *n)
 {
-	return is_shared_extreme(n) ? ki_gen_extreme_fixed(n) : 0;
+	return is_shared_minmax(n) ? ki_gen_minmax_fixed(n) : 0;
 }
 
 static bool sets(const struct ki_node *n, unsigned int local)
@@ -157,8 +157,8 @@ static void change(struct gen *g, const struct access *a, const struct opnd *v)
 
 static void change_or_keep(struct gen *g, const struct access *a, const struct opnd *v)
 {
-	if (is_extreme(a->n))
-		ki_gen_extreme(g, a->n, &a->m, v, a->indexed ? &a->index : NULL);
+	if (is_minmax(a->n))
+		ki_gen_minmax(g, a->n, &a->m, v, a->indexed ? &a->index : NULL);
 	else
 		change(g, a, v);
 }
@@ -241,7 +241,7 @@ static bool update_special(struct gen *g, const struct ki_node *n)
 	return true;
 }
 
-static void act(struct gen *g, struct ki_node *n)
+static void action(struct gen *g, struct ki_node *n)
 {
 	struct access a;
 	struct opnd v;
@@ -330,7 +330,7 @@ const struct ki_node_ops ki_node_update = {
 	.can_be_left_out = can_be_left_out,
 	.foreign_of = foreign,
 	.fixed = fixed,
-	.act = act,
+	.action = action,
 	.sets = sets,
 	.run = run,
 	.write = write,

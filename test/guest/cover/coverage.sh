@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# kerninst cover: what it says of known loads, conditions, healing, room, and how it ends.
+# kerninst cover: what it says of known loads, conditions, removing, room, and how it ends.
 # shellcheck disable=SC2016,SC2317 # for eval; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 start
@@ -98,14 +98,14 @@ hit() { # FILE: probes
 }
 export -f at_rest field
 export prog
-ok "healing" into healed --heal '*sys_getsid' 'vfs_*' -- bash -c 'ls -R /usr/include > /dev/null; at_rest'
-ok "what has been hit took itself out" test "$(total healed healed)" -gt 10
-ok "and nothing else: $(total healed healed) of $(hit healed)" test "$(total healed healed)" -le "$(hit healed)"
-is "and is known" "$(first healed __x64_sys_getsid)" 1
+ok "removing" into removed --once '*sys_getsid' 'vfs_*' -- bash -c 'ls -R /usr/include > /dev/null; at_rest'
+ok "what has been hit took itself out" test "$(total removed removed)" -gt 10
+ok "and nothing else: $(total removed removed) of $(hit removed)" test "$(total removed removed)" -le "$(hit removed)"
+is "and is known" "$(first removed __x64_sys_getsid)" 1
 # What only reads directories and asks for sessions, which neither looking nor ending does: all of
 # it is hit before the rest.
-ok "healing of what is at rest" into rested --heal '*sys_getsid' '*sys_getdents64' iterate_dir filldir64 -- bash -c 'ls -R /usr/include > /dev/null; at_rest'
-ok "all that was hit took itself out: $(total rested healed) of $(hit rested)" test "$(hit rested)" -ge 10 -a "$(total rested healed)" = "$(hit rested)"
+ok "removing of what is at rest" into rested --once '*sys_getsid' '*sys_getdents64' iterate_dir filldir64 -- bash -c 'ls -R /usr/include > /dev/null; at_rest'
+ok "all that was hit took itself out: $(total rested removed) of $(hit rested)" test "$(hit rested)" -ge 10 -a "$(total rested removed)" = "$(hit rested)"
 
 "$ki" cover -q -o stopped '*sys_getsid' > table 2> words &
 stopped=$!
@@ -132,7 +132,7 @@ bad() {
 }
 bad "all and some" "--all" --all vfs_read
 bad "nothing" "functions" -- true
-bad "counts do not heal" "--heal" --heal --mode count vfs_read
+bad "counts do not heal" "--once" --once --mode count vfs_read
 bad "no such mode" "--mode" --mode often vfs_read
 bad "no such condition" "--if" --if 'pid ==' vfs_read
 "$ki" cover no_such_function > out 2> words

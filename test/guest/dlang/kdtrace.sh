@@ -22,7 +22,7 @@ is "BEGIN, END and exit()" "$(status -qn 'BEGIN { printf("a %d\n", 1 + 2); exit(
 is "a program that is only compiled" "$(status -e -n 'BEGIN { trace(pid); }')" 0
 is "a count" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/ { @ = count(); }' -c "$reads")" 1000
 is "by name and function" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/ { @[execname, probefunc] = count(); }' -c "$reads" | tr -s ' ')" "dd vfs_read 1000"
-is "sums, means, extremes" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/
+is "sums, means, minmax" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/
 	{ @a = sum(arg2); @b = avg(arg2 + 1); @c = min(-arg2); @d = max(arg2 * 3); @e = stddev(arg2); }' -c "$reads" | tr '\n' ' ')" "7000 8 -7 21 0 "
 is "a distribution" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/ { @ = quantize(arg2); }' -c "$reads" | sed 's/@\{40\}/all/' | tr -s ' ' | sed '1d' | tr '\n' ';')" "2 | 0;4 |all 1000;8 | 0;"
 is "negative values, steps" "$(d 'fbt::vfs_read:entry /pid == $target && arg2 == 7/ { @ = quantize(-arg2); @l = lquantize(arg2, 0, 10, 5); }' -c "$reads" |

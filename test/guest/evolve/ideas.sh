@@ -33,7 +33,7 @@ kept = {}
 for r in map(json.loads, open(sys.argv[1])):
     n, f = r['news'], r['function']
     judged = 'high' in r
-    assert judged or n in ('refused', 'rests', 'undone'), r
+    assert judged or n in ('refused', 'pauses', 'undone'), r
     assert not judged or r['idea'] in ('layout', 'group', 'version'), r
     assert not judged or r['functions'] == 1 or r['idea'] == 'group', r
     assert not judged or (r['high'] < 0) == (n == 'kept') or n in ('confirmed', 'undone'), r
@@ -42,7 +42,7 @@ for r in map(json.loads, open(sys.argv[1])):
         kept[f] = r['idea']
     if n == 'undone':
         del kept[f]
-    assert n not in ('kept', 'rests') or r['kept'] == len(kept), r
+    assert n not in ('kept', 'pauses') or r['kept'] == len(kept), r
 print(*sorted(f'{i}:{f}' for f, i in kept.items()))
 P
 }
@@ -65,7 +65,7 @@ load
 watch groups group
 ok "a group is tried" comes 300 '"idea": *"group"' groups
 ok "it has several functions" grep -qE '"functions": *([2-9]|1[0-9])' groups
-ok "after all of them it rests" comes 300 '"rests"' groups
+ok "after all of them it pauses" comes 300 '"pauses"' groups
 kill -STOP $watch # what it says now is what is in
 cp groups stood
 ok "only what is better is kept, and all is said" told stood
@@ -77,7 +77,7 @@ finished groups groups
 watch versions version,layout
 ok "a version is tried" comes 400 '"idea": *"version"' versions
 ok "what that does not serve is laid out" comes 300 '"idea": *"layout"' versions
-ok "after all of them it rests" comes 400 '"rests"' versions
+ok "after all of them it pauses" comes 400 '"pauses"' versions
 kill -STOP $watch
 cp versions stood
 ok "only what is better is kept, and all is said" told stood

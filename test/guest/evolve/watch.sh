@@ -64,7 +64,7 @@ kept = []
 for r in map(json.loads, open(sys.argv[1])):
     n, f = r['news'], r['function']
     judged = 'high' in r
-    assert judged or n in ('refused', 'rests', 'undone'), r
+    assert judged or n in ('refused', 'pauses', 'undone'), r
     assert not judged or (r['high'] < 0) == (n == 'kept') or n in ('confirmed', 'undone'), r
     assert n != 'confirmed' or r['low'] <= 0, r
     assert n != 'undone' or (r['low'] > 0 if judged else r['why']), r
@@ -74,7 +74,7 @@ for r in map(json.loads, open(sys.argv[1])):
         kept.append(f)
     if n == 'undone':
         kept.remove(f)
-    assert n not in ('kept', 'rests') or r['kept'] == len(kept), r
+    assert n not in ('kept', 'pauses') or r['kept'] == len(kept), r
 print(*sorted(kept))
 P
 }
@@ -117,8 +117,8 @@ ok "some were tried" comes 0 dropped worse 1
 ok "it rests five times as long as it has measured" python3 -c "
 import json
 rows = list(map(json.loads, open('worse')))
-n = sum(r['news'] == 'dropped' for r in rows[:[r['news'] for r in rows].index('rests')])
-rest = next(r['seconds'] for r in rows if r['news'] == 'rests')
+n = sum(r['news'] == 'dropped' for r in rows[:[r['news'] for r in rows].index('pauses')])
+rest = next(r['seconds'] for r in rows if r['news'] == 'pauses')
 assert rest >= 5 * (0.3 + 0.3 + n * 10 * 0.1) * 0.99, (rest, n)"
 ok "and has nothing in then" field_is windows 0
 kill -9 $watch

@@ -14,6 +14,6 @@ insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
 insmod "$top/build/tail/$(uname -r)/ki_tail.ko"
 cases "" 43 "$full" "$seed"
 soon "the heap is empty" 0 field heap_used
-soon "no way back is left" 0 field leftovers
+soon "no return trampoline is left" 0 field leftovers
 ok "the modules unload" rmmod ki_mate ki_tail
 finish

@@ -345,7 +345,7 @@ void replaced(struct rng *r)
 	room_again(f, a, &p);
 }
 
-/* ---- ways back ---- */
+/* ---- return trampolines ---- */
 
 static void call_tail(void)
 {

@@ -188,7 +188,7 @@ record_budget() {
 	is "record, 4 %: it is sampled, not shed" "$(said sampled) $(said shed)" "1 0"
 	ok "record, 4 %: the report says so" summary
 	cat /tmp/summary
-	ok "and how thinly" grep -q "sampled: at the thinnest one of $(said thinnest) hits" /tmp/summary
+	ok "and how rarely" grep -q "sampled: at the rarest one of $(said rarest) hits" /tmp/summary
 	is "record, 4 %: all hits are counted" "$(sed -n 's/.*reached \([0-9]*\) times.*/\1/p' /tmp/summary)" "$n"
 	sum=$(sed -n 's/.* len: .* sum \([0-9.]*\).*/\1/p' /tmp/summary)
 	ok "record, 4 %: records taken for so many give the sum" holds "($sum / $n - 1) ^ 2 < 0.04 ^ 2"

@@ -237,7 +237,7 @@ int main(int argc, char **argv)
 		timers(known);
 		facts(known);
 		loads_and_calls(known);
-		extremes(known);
+		minmax(known);
 	}
 	random_trees(argc > 1 ? (unsigned int)atoi(argv[1]) : 20,
 		     argc > 2 ? (unsigned int)atoi(argv[2]) : 30);

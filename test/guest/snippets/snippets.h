@@ -36,8 +36,8 @@ void only_here(struct ki_snippet *s, struct ki_node *stmt);
 void timers(bool known);
 void facts(bool known);
 
-/* extremes.c */
-void extremes(bool known);
+/* minmax.c */
+void minmax(bool known);
 
 /* random.c */
 void random_trees(unsigned int rounds, unsigned int each); /* trees of a round */

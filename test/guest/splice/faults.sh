@@ -119,7 +119,7 @@ ok "it goes on" wake patch
 soon "then its patch goes" 0 field heap_used
 
 # In a patch, that is taken out meanwhile, before a jump whose return is counted: he has not set
-# out yet, and still may, so the way back must stay there.
+# out yet, and still may, so the return trampoline must stay there.
 insmod "$top/build/mate/$(uname -r)/ki_mate.ko"
 late=ki_mate:ki_mate_late
 rm -f /tmp/count.*
@@ -133,7 +133,7 @@ wait $counting
 is "it is taken out" $? 0
 is "all of it" "$(field windows)" 0
 sleep 3
-is "the way back is left over" "$(field leftovers)" 1
+is "the return trampoline is left over" "$(field leftovers)" 1
 # Meanwhile another sleeps in a patch that is in use, and others' come and go: neither is in the way.
 rm -f /tmp/installed /tmp/over
 "$cover" "${copying[@]}" -- sh -c 'touch /tmp/installed; until [ -e /tmp/over ]; do sleep 0.1; done' > /dev/null &
@@ -143,7 +143,7 @@ ok "one sleeps there" sleeper guest
 "$top/build/test/toggle" 1000000 vfs_read vfs_write > /dev/null &
 toggling=$!
 ok "it goes on" wake jumper
-soon "then the way back goes" 0 field leftovers
+soon "then the return trampoline goes" 0 field leftovers
 ok "while windows come and go" kill -KILL $toggling
 ok "and one sleeps" test ! -s /tmp/guest.status
 wait $toggling 2> /dev/null

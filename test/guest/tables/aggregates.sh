@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninst stat --by with what is summed up: values of expressions against known ones, times of calls
 # by keys against the kernel's clock around them (test/guest/metrics/).
-# promise: D6, D7 (in part): Sums, extremes, deviations and distributions by several keys are
+# promise: D6, D7 (in part): Sums, minmax, deviations and distributions by several keys are
 #   exact, or a lost change is counted. [test_stat_by_delta.c, test_regroup.c]
 # shellcheck disable=SC2016,SC2317 # awk's own; functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"

@@ -43,7 +43,7 @@ void test_cost(void)
 	int fd = open("/dev/zero", O_RDONLY);
 
 	one("a sum by thread", 1, false, KI_TABLE_ADD, fd, 140);
-	one("count, sum, extremes, squares by two keys", 2, false, KI_TABLE_STATS, fd, 190);
+	one("count, sum, minmax, squares by two keys", 2, false, KI_TABLE_STATS, fd, 190);
 	one("a sum by thread in a shared table", 1, true, KI_TABLE_ADD, fd, 260);
 	close(fd);
 }

@@ -78,7 +78,7 @@ watch "${p[@]}"
 sleep_there
 stop_watching
 is "asleep in there: entered, left by the jump, not back" "$(counts "${p[@]}")" "1 1 0 "
-is "one way back is left over" "$(field leftovers)" 1
+is "one return trampoline is left over" "$(field leftovers)" 1
 ok "the text is as it was" text_is_back
 is "the driver stays" "$(rmmod kerninst 2> /dev/null; echo $?)" 1
 ok "the trace shows all callers" grep -q 'entry_SYSCALL_64\|do_syscall_64' /proc/$sleeper/stack
@@ -118,7 +118,7 @@ watch ${m}_sleep:exit:after
 sleep_there
 begin /tmp/second.json ${m}_sleep:exit:after __x64_sys_getppid
 second=$counting
-is "one way back for both" "$(field returns)" 1
+is "one return trampoline for both" "$(field returns)" 1
 wake
 end_of /tmp/second.json "$second"
 is "the second counts who comes back" "$(value ${m}_sleep:exit:after < /tmp/second.json)" 1
@@ -126,7 +126,7 @@ stop_watching
 is "and so does the first" "$(counts ${m}_sleep:exit:after)" "1 "
 ok "nothing is left over" until_true 120 none_left
 
-# The session with the way back goes, another one keeps the patch.
+# The session with the return trampoline goes, another one keeps the patch.
 watch ${m}_sleep:exit
 begin /tmp/second.json ${m}_sleep:exit:after
 second=$counting
@@ -150,7 +150,7 @@ watch "${p[@]}"
 sleep_there
 stop_watching
 sleep 2
-is "the probe holds the way back: it is still left over" "$(field leftovers)" 1
+is "the probe holds the return trampoline: it is still left over" "$(field leftovers)" 1
 wake
 is "and it comes back" $? 0
 ok "then nothing is left over" until_true 120 none_left
@@ -166,7 +166,7 @@ watch "${p[@]}"
 sleep_there
 stop_watching
 sleep 2
-is "the tracer holds the way back: it is still left over" "$(field leftovers)" 1
+is "the tracer holds the return trampoline: it is still left over" "$(field leftovers)" 1
 wake
 is "and it comes back" $? 0
 ok "then nothing is left over" until_true 120 none_left
@@ -185,7 +185,7 @@ patch_out() {
 watch "${p[@]}"
 sleep_there
 ok "a livepatch of another function, while one is away" patch_in
-ok "sees through the way back: all have changed over" until_true 120 patched
+ok "sees through the return trampoline: all have changed over" until_true 120 patched
 before=$(cat $control)
 ok "and is what is jumped to: results are right" sh -c "echo calls 100 > $control"
 is "it was called instead" "$((($(cut -d' ' -f1 $control) - ${before% *}) / 100))" 1 # by _die
@@ -244,7 +244,7 @@ for _ in $(seq 10); do
 	"$ki" stat -q --for 0.3 'kernel:vfs_*:exit:after' '__x64_sys_*:exit:after' -- sh -c 'ls -lR /etc > /dev/null' > /dev/null 2>&1
 done
 ok "those who poll come back" until_true 120 none_left
-soon "no way back is taken" 0 field returns
+soon "no return trampoline is taken" 0 field returns
 ok "the text is what it was" text_is_back
 ok "the test module unloads" rmmod ki_tail
 finish

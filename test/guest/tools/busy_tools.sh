@@ -60,7 +60,7 @@ again "times" stat -q -m walltime -m vtime ksys_read vfs_write pipe_read -- true
 again "latency by name" stat -q --by comm -m latency vfs_read -- true
 again "rows" stat -q --by comm,cpu vfs_write -- true
 again "records" record -q -o recorded ksys_read=tid,len:arg2 vfs_read:exit:after=ret:retval -- true
-again "coverage that heals" cover -q -o covered 'vfs_*' 'pipe_*' 'ksys_*' -- true
+again "coverage that is removed" cover -q -o covered 'vfs_*' 'pipe_*' 'ksys_*' -- true
 again "coverage that counts" cover -q --mode count -o covered 'vfs_*' 'pipe_*' 'ksys_*' -- true
 again "paths" paths -q vfs_read -- true
 again "a function is replaced" replace -q ki_replace:ki_replace_a=ki_replace:ki_replace_b -- true

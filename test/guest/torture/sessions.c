@@ -130,9 +130,9 @@ static void change_some(struct crew *c, uint64_t *seed, bool *rest)
 		if (rng(seed) % 3)
 			continue;
 		rest[i] = !rest[i];
-		ki_plan_rest(c->plan, i, rest[i]);
+		ki_plan_pause(c->plan, i, rest[i]);
 	}
-	if (ki_plan_settle(c->plan, c->t, &err))
+	if (ki_plan_update(c->plan, c->t, &err))
 		die("settle", &err);
 	__atomic_fetch_add(&shared->changes, 1, __ATOMIC_RELAXED);
 }
@@ -152,7 +152,7 @@ static void one_session(uint64_t *seed)
 		bool rest[WINDOWS] = {0};
 
 		for (uint32_t k = 0; k < shared->chunks; k++)
-			ki_plan_rest(c.plan, k, false);
+			ki_plan_pause(c.plan, k, false);
 		crew_apply(&c);
 		if (crew_refused(&c, NULL) || c.used != shared->chunks)
 			__atomic_fetch_add(&shared->refused, 1, __ATOMIC_RELAXED);

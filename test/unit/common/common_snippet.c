@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "common_extreme.h"
+#include "common_minmax.h"
 #include "common_snippet_inside.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ void snip_init(void)
 		memcpy(p + 16, &way, 4);
 	}
 	exec_set_gs(snip_gs);
-	extreme_init((uint64_t *)exec_mem->data, 0, SNIP_WORDS_SLOT * 8);
+	minmax_init((uint64_t *)exec_mem->data, 0, SNIP_WORDS_SLOT * 8);
 }
 
 static bool in_process(void)

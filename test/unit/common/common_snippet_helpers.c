@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Helpers: the same for the interpreter and the code. */
-#include "common_extreme.h"
+#include "common_minmax.h"
 #include "common_snippet_inside.h"
 
 #include <string.h>
@@ -193,8 +193,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return unreadable(NULL, a[0], a[1]);
 	case KI_HELPER_EVENT:
 		return event(NULL, a[0]);
-	case KI_HELPER_EXTREME:
-		ki_do_EXTREME((uint32_t)a[0], a[1], a[2]);
+	case KI_HELPER_MINMAX:
+		ki_do_MINMAX((uint32_t)a[0], a[1], a[2]);
 		return snip_rax;
 	case KI_HELPER_ENTER:
 		snip_now->broken |= snip_now->entered;

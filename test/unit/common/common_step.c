@@ -33,10 +33,11 @@ uint32_t step_at(const uint8_t *entry, struct step *s)
 {
 	static uint8_t stack[65536];
 	const stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
-	struct sigaction act = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK}, was;
+	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_ONSTACK},
+			 was;
 	uint32_t pad;
 
-	if (sigaltstack(&own, NULL) || sigaction(SIGTRAP, &act, &was)) {
+	if (sigaltstack(&own, NULL) || sigaction(SIGTRAP, &action, &was)) {
 		perror("step_at");
 		exit(1);
 	}

@@ -120,24 +120,24 @@ static const char *vet_string(const struct vet *v)
 }
 
 /* A number for %edi; with an index cmp and ja stand before it, and nothing leads between. */
-static const char *vet_extreme(const struct vet *v)
+static const char *vet_minmax(const struct vet *v)
 {
-	uint64_t imm = v->before.ops[1].imm.value.u, number = imm / KI_EXTREME_NUMBER, more = 0;
+	uint64_t imm = v->before.ops[1].imm.value.u, number = imm / KI_MINMAX_NUMBER, more = 0;
 	const uint32_t have[] = {v->counters, v->globals, v->words, 0};
 	const struct step *cmp = &v->second;
 
 	if (!has_number(v, ZYDIS_REGISTER_EDI) || imm > UINT32_MAX)
-		return "an extreme without its number";
-	if (imm & KI_EXTREME_INDEXED) {
-		if (v->n < 3 || v->entered[1] || v->entered[2] || KI_EXTREME_OF(imm))
+		return "an minmax without its number";
+	if (imm & KI_MINMAX_INDEXED) {
+		if (v->n < 3 || v->entered[1] || v->entered[2] || KI_MINMAX_OF(imm))
 			return "an index of nothing";
 		if (!vet_is_setcc_cmovcc_jcc(&v->first.z, 'j') || (v->first.z.opcode & 0xf) != 7 ||
 		    cmp->z.mnemonic != M(CMP) || cmp->ops[0].reg.value != ZYDIS_REGISTER_RDX ||
 		    cmp->ops[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || cmp->ops[1].imm.value.s < 0)
-			return "no bounds of an extreme's index";
+			return "no bounds of an minmax's index";
 		more = cmp->ops[1].imm.value.u;
 	}
-	return number + more >= have[KI_EXTREME_OF(imm)] ? "an extreme too far" : NULL;
+	return number + more >= have[KI_MINMAX_OF(imm)] ? "an minmax too far" : NULL;
 }
 
 static const char *vet_record(const struct vet *v)
@@ -162,8 +162,8 @@ static const char *vet_call(struct vet *v)
 		return vet_record(v);
 	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_TABLE)
 		return vet_table(v);
-	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EXTREME)
-		return vet_extreme(v);
+	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_MINMAX)
+		return vet_minmax(v);
 	if (f->kind == KI_FIX_HELPER &&
 	    (f->target == KI_HELPER_STACK || f->target == KI_HELPER_USTACK ||
 	     f->target == KI_HELPER_DEPTH))
@@ -210,11 +210,11 @@ static const char *vet_one(struct vet *v)
 }
 
 /* The helper that keeps %rax; its fixup is the last one. */
-static bool is_extreme(const struct vet *v)
+static bool is_minmax(const struct vet *v)
 {
 	const struct ki_fixup *f = v->c->fix + v->nfix - 1;
 
-	return f->kind == KI_FIX_HELPER && f->target == KI_HELPER_EXTREME;
+	return f->kind == KI_FIX_HELPER && f->target == KI_HELPER_MINMAX;
 }
 
 static void forget(struct vet *v, uint16_t bits)
@@ -247,7 +247,7 @@ static void follow(struct vet *v, uint8_t tested)
 		v->here |= (uint16_t)(1u << (tested - 1));
 	if (tests_now && v->maybe >> (tests_now - 1) & 1)
 		v->tested = tests_now;
-	if (s->z.mnemonic == M(CALL) && !is_extreme(v))
+	if (s->z.mnemonic == M(CALL) && !is_minmax(v))
 		forget(v, 1);
 	for (unsigned int i = 0; i < s->z.operand_count; i++)
 		if (s->ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&

@@ -322,8 +322,8 @@ int main(void)
 		cmocka_unit_test(interrupted_twice),
 		cmocka_unit_test(hostile_tails),
 	};
-	const struct sigaction act = {.sa_handler = on_trap, .sa_flags = SA_NODEFER};
+	const struct sigaction action = {.sa_handler = on_trap, .sa_flags = SA_NODEFER};
 
-	sigaction(SIGTRAP, &act, NULL);
+	sigaction(SIGTRAP, &action, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

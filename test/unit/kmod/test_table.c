@@ -330,9 +330,10 @@ int main(void)
 		cmocka_unit_test(interrupted_anywhere),
 		cmocka_unit_test(interrupted_twice),
 	};
-	const struct sigaction act = {.sa_sigaction = on_trap, .sa_flags = SA_NODEFER | SA_SIGINFO};
+	const struct sigaction action = {.sa_sigaction = on_trap,
+					 .sa_flags = SA_NODEFER | SA_SIGINFO};
 
 	make_writable();
-	sigaction(SIGTRAP, &act, NULL);
+	sigaction(SIGTRAP, &action, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,8 +191,8 @@ static void two_events_are_one_part(void **state)
 	start();
 	assert_true(ki_measure_pass_cost(m, part).most >
 		    1.8 * ki_measure_pass_cost(m, ki_measure_part(m, faults)).most);
-	ki_measure_rest(m, part, true, true);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, part, true, true);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	assert_int_equal(drv.installed, 2);
 }
 

@@ -239,7 +239,7 @@ static void parts_are_the_whole(void **state)
 	for (int early = 0; early < 2; early++) {
 		load();
 		if (early)
-			ki_measure_early(m);
+			ki_measure_prior_clock(m);
 		whole = add("walltime", F, NULL);
 		parts[0] = add("walltime", F, "pid == 101");
 		parts[1] = add("walltime", F, "inside(h) && pid != 101");

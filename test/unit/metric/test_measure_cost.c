@@ -55,18 +55,18 @@ static void parts_rest(void **state)
 	start();
 	assert_int_equal(drv.installed, 3);
 	/* what has begun is measured to its end */
-	ki_measure_rest(m, ki_measure_part(m, wall), true, false);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, ki_measure_part(m, wall), true, false);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	assert_int_equal(drv.installed, 2);
-	ki_measure_rest(m, ki_measure_part(m, wall), false, false);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, ki_measure_part(m, wall), false, false);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	assert_int_equal(drv.installed, 3);
 	/* for good: all of it */
-	ki_measure_rest(m, ki_measure_part(m, wall), true, true);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, ki_measure_part(m, wall), true, true);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	assert_int_equal(drv.installed, 1);
-	ki_measure_rest(m, ki_measure_part(m, calls), true, true);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, ki_measure_part(m, calls), true, true);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	assert_int_equal(drv.installed, 0);
 	assert_int_equal(ki_measure_stop(m, NULL), 0);
 }
@@ -86,8 +86,8 @@ static void nobody_is_inside_what_has_gone(void **state)
 	world.tsc += 500;
 	before = value(wall);
 	assert_true(before > 0);
-	ki_measure_rest(m, ki_measure_part(m, wall), true, true);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, ki_measure_part(m, wall), true, true);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	world.tsc += 1000000;
 	assert_true(value(wall) == before);
 }
@@ -107,8 +107,8 @@ static void what_has_gone_has_had_its_time(void **state)
 	leave(F, 0, 1);
 	NEAR(value(threads), 0.5, 0.001);
 	world.tsc += 2000;
-	ki_measure_rest(m, ki_measure_part(m, threads), true, true);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, ki_measure_part(m, threads), true, true);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	world.tsc += 1000000;
 	NEAR(value(threads), 0.25, 0.001);
 }
@@ -132,8 +132,8 @@ static void who_stays_pays_for_the_jumps(void **state)
 	counted(a, 10);
 	counted(b, 10);
 	NEAR(ki_measure_spent(m, a), 10 * (1 + 2.0 / 2), 1e-6);
-	ki_measure_rest(m, ki_measure_part(m, b), true, true);
-	assert_int_equal(ki_measure_settle(m, NULL), 0);
+	ki_measure_pause(m, ki_measure_part(m, b), true, true);
+	assert_int_equal(ki_measure_update(m, NULL), 0);
 	NEAR(ki_measure_spent(m, a), 20, 1e-6);
 	NEAR(ki_measure_spent(m, b), 20, 1e-6);
 	NEAR(ki_measure_pass_cost(m, a).most, 3, 1e-6);
@@ -142,36 +142,36 @@ static void who_stays_pays_for_the_jumps(void **state)
 	NEAR(ki_measure_spent(m, b), 20, 1e-6);
 }
 
-/* An act: a counter of its own. */
+/* An action: a counter of its own. */
 static int count_acts(void *arg, struct ki_snippet *s, struct ki_node **stmt, struct ki_err *err)
 {
-	const struct ki_var acts = {.name = "acts",
-				    .kind = KI_VAR_CPU,
-				    .type = KI_U64,
-				    .first = *(const uint32_t *)arg};
+	const struct ki_var actions = {.name = "actions",
+				       .kind = KI_VAR_CPU,
+				       .type = KI_U64,
+				       .first = *(const uint32_t *)arg};
 
 	(void)err;
-	*stmt = ki_stmt_update(s, KI_UPDATE_ADD, &acts, NULL, ki_expr_const(s, KI_I64, 1));
+	*stmt = ki_stmt_update(s, KI_UPDATE_ADD, &actions, NULL, ki_expr_const(s, KI_I64, 1));
 	return 0;
 }
 
-/* Acts in so many hits. */
-static uint64_t acts_in(uint32_t curve, uint32_t acts, unsigned int hits)
+/* Actions in so many hits. */
+static uint64_t acts_in(uint32_t curve, uint32_t actions, unsigned int hits)
 {
-	uint64_t before = world.counters[acts];
+	uint64_t before = world.counters[actions];
 
 	for (unsigned int i = 0; i < hits; i++) {
 		world.tsc += 683;
 		run_code(m->curves.v[curve].snippets.v[0], 0, 0, 0);
 	}
-	return world.counters[acts] - before;
+	return world.counters[actions] - before;
 }
 
-static void acts_are_thinned(void **state)
+static void actions_are_sampled(void **state)
 {
 	static const struct ki_point entry = {.kind = KI_POINT_ENTRY};
 	const unsigned int n = 200000;
-	uint32_t acts, curve, plain;
+	uint32_t actions, curve, plain;
 	double all;
 
 	(void)state;
@@ -179,28 +179,28 @@ static void acts_are_thinned(void **state)
 	ki_measure_meter(m);
 	ki_measure_sample(m);
 	plain = add("calls", H, NULL);
-	assert_int_equal(ki_counters_take(target, 1, &acts, NULL), 0);
-	assert_int_equal(
-		ki_measure_add_act(m, &(struct ki_measured_at){fns[F], &spans[F], &entry, 0, NULL},
-				   count_acts, &acts, &curve, NULL),
-		0);
+	assert_int_equal(ki_counters_take(target, 1, &actions, NULL), 0);
+	assert_int_equal(ki_measure_add_action(
+				 m, &(struct ki_measured_at){fns[F], &spans[F], &entry, 0, NULL},
+				 count_acts, &actions, &curve, NULL),
+			 0);
 	start();
-	assert_int_equal(acts_in(curve, acts, n), n);
+	assert_int_equal(acts_in(curve, actions, n), n);
 	all = ki_measure_acted(m, curve);
 	assert_true(all > 0 && all < ki_measure_spent(m, curve));
 	for (unsigned int k = 1; k <= 10; k += 3) {
 		const double want = n / (double)(1 << k);
 
-		assert_int_equal(ki_measure_thin(m, curve, k, NULL), 0);
-		NEAR((double)acts_in(curve, acts, n), want, 5 * sqrt(want));
+		assert_int_equal(ki_measure_sample_to(m, curve, k, NULL), 0);
+		NEAR((double)acts_in(curve, actions, n), want, 5 * sqrt(want));
 	}
-	NEAR(ki_measure_acted(m, curve), all * (double)world.counters[acts] / n, all * 1e-6);
+	NEAR(ki_measure_acted(m, curve), all * (double)world.counters[actions] / n, all * 1e-6);
 	assert_int_equal(ki_measure_hits(m, curve), 5 * (uint64_t)n);
-	assert_int_equal(ki_measure_thin(m, curve, 0, NULL), 0);
-	acts_in(curve, acts, 2 << 10); /* until the next act it is as before */
-	assert_int_equal(acts_in(curve, acts, n), n);
-	assert_int_equal(ki_measure_thin(m, plain, 1, NULL), -EINVAL);
-	assert_int_equal(ki_measure_thin(m, curve, KI_THINNEST + 1, NULL), -EINVAL);
+	assert_int_equal(ki_measure_sample_to(m, curve, 0, NULL), 0);
+	acts_in(curve, actions, 2 << 10); /* until the next action it is as before */
+	assert_int_equal(acts_in(curve, actions, n), n);
+	assert_int_equal(ki_measure_sample_to(m, plain, 1, NULL), -EINVAL);
+	assert_int_equal(ki_measure_sample_to(m, curve, KI_RAREST + 1, NULL), -EINVAL);
 	assert_true(ki_measure_acted(m, plain) == 0);
 }
 
@@ -212,7 +212,7 @@ int main(void)
 		cmocka_unit_test(nobody_is_inside_what_has_gone),
 		cmocka_unit_test(what_has_gone_has_had_its_time),
 		cmocka_unit_test(who_stays_pays_for_the_jumps),
-		cmocka_unit_test(acts_are_thinned),
+		cmocka_unit_test(actions_are_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, unload);

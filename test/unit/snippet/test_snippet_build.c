@@ -44,7 +44,7 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(body(ki_expr_helper(s, KI_HELPER_TABLE, NULL, 2)), "for tables only")                    \
 	X(body(ki_expr_helper(s, KI_HELPER_USTACK, NULL, 1)), "for stacks only")                   \
 	X(body(ki_expr_helper(s, KI_HELPER_STRING, NULL, 2)), "for strings only")                  \
-	X(body(ki_expr_helper(s, KI_HELPER_EXTREME, NULL, 2)), "for updates only")                 \
+	X(body(ki_expr_helper(s, KI_HELPER_MINMAX, NULL, 2)), "for updates only")                  \
 	X(ki_stmt_table(s, KI_TABLE_DELETE,                                                        \
 			&(struct ki_row_value){&rows, 1, (struct ki_node *[]){C(1)}, 1}, NULL),    \
 	  "rows: DELETE has index 0")                                                              \
@@ -364,7 +364,7 @@ static uint32_t warm(enum ki_update op, const struct ki_var *v, uint64_t is, uin
 }
 
 /* cmp and jcc; of a thread's word also the look for it: mov, test, je. */
-static void extremes_that_stay(void **state)
+static void minmax_that_stay(void **state)
 {
 	(void)state;
 	assert_int_equal(warm(KI_UPDATE_MAX, &out, 9, 4), 2);
@@ -400,7 +400,7 @@ int main(void)
 		cmocka_unit_test(too_long_twice),
 		cmocka_unit_test(text),
 		cmocka_unit_test(prices),
-		cmocka_unit_test(extremes_that_stay),
+		cmocka_unit_test(minmax_that_stay),
 		cmocka_unit_test(pushes_are_where_they_are_needed),
 	};
 

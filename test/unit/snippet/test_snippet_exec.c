@@ -9,7 +9,7 @@
  * KI_SEED: another million. KI_SNIPPETS: how many instead. KI_SHOW: print that one.
  *
  * promise: A13 (in part): Random snippets become native code that does what an interpreter does
- *   and leaves live registers alone. [test_timer.c, test_extreme.c, test_snippet_nodes.c,
+ *   and leaves live registers alone. [test_timer.c, test_minmax.c, test_snippet_nodes.c,
  *   test_snippet_stmts.c, test_snippet_build.c]
  */
 #include <setjmp.h>

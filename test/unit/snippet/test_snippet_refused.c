@@ -230,19 +230,19 @@ static void strings_and_stacks_have_theirs(void **state)
 }
 
 /* A maximum of one of three counters, and what may be wrong with it. */
-#define EXTREME_OF_CPU KI_EXTREME(2, KI_EXTREME_CPU, 3, KI_EXTREME_MAX | KI_EXTREME_INDEXED)
+#define MINMAX_OF_CPU KI_MINMAX(2, KI_MINMAX_CPU, 3, KI_MINMAX_MAX | KI_MINMAX_INDEXED)
 static const uint8_t maximizing[] = {
 	0x48, 0x83, 0xfa, 2,	/* cmp $2, %rdx */
 	0x77, 10,		/* ja */
-	0xbf, 0x1d, 1,	  0, 0, /* mov $EXTREME_OF_CPU, %edi */
+	0xbf, 0x1d, 1,	  0, 0, /* mov $MINMAX_OF_CPU, %edi */
 	0xe8, 0,    0,	  0, 0, /* call */
 };
-_Static_assert(EXTREME_OF_CPU == 0x11d, "as above");
+_Static_assert(MINMAX_OF_CPU == 0x11d, "as above");
 
 static const struct {
 	const char *what;
 	uint8_t at, len, bytes[11];
-} misextreme[] = {
+} misminmax[] = {
 	{"an index too far", 3, 1, {3}},
 	{"another index", 2, 1, {0xf9}},
 	{"half an index", 0, 4, {0x90, 0x83, 0xfa, 2}},
@@ -261,9 +261,9 @@ static const struct {
 	 {0x48, 0x83, 0xff, 2, 0x77, 10, 0xbf, 0x1d, 1, 0, 0}},
 };
 
-static unsigned int extreme_refusals(uint8_t *bytes)
+static unsigned int minmax_refusals(uint8_t *bytes)
 {
-	struct ki_fixup fix = {.kind = KI_FIX_HELPER, .off = 12, .target = KI_HELPER_EXTREME};
+	struct ki_fixup fix = {.kind = KI_FIX_HELPER, .off = 12, .target = KI_HELPER_MINMAX};
 	const struct ki_long_code code = {
 		.code = bytes, .len = sizeof(maximizing), .fix = &fix, .nfix = 1};
 
@@ -271,25 +271,25 @@ static unsigned int extreme_refusals(uint8_t *bytes)
 	       (drv_vet_long(bytes, sizeof(maximizing), &fix, 1, 5, 1) != KI_R_OK);
 }
 
-static void extremes_have_theirs(void **state)
+static void minmax_have_theirs(void **state)
 {
 	uint8_t bytes[sizeof(maximizing)];
 
 	(void)state;
 	memcpy(bytes, maximizing, sizeof(bytes));
-	assert_int_equal(extreme_refusals(bytes), 0);
-	for (size_t i = 0; i < sizeof(misextreme) / sizeof(*misextreme); i++) {
+	assert_int_equal(minmax_refusals(bytes), 0);
+	for (size_t i = 0; i < sizeof(misminmax) / sizeof(*misminmax); i++) {
 		memcpy(bytes, maximizing, sizeof(bytes));
-		memcpy(bytes + misextreme[i].at, misextreme[i].bytes, misextreme[i].len);
-		if (extreme_refusals(bytes) != 2)
-			fail_msg("%s: refused by %u of two", misextreme[i].what,
-				 extreme_refusals(bytes));
+		memcpy(bytes + misminmax[i].at, misminmax[i].bytes, misminmax[i].len);
+		if (minmax_refusals(bytes) != 2)
+			fail_msg("%s: refused by %u of two", misminmax[i].what,
+				 minmax_refusals(bytes));
 	}
 	/* a global needs no index */
 	memcpy(bytes, "\x90\x90\x90\x90\x90\x90\xbf\x39\0\0", 10);
-	assert_int_equal(extreme_refusals(bytes), 0);
+	assert_int_equal(minmax_refusals(bytes), 0);
 	bytes[7] = 0xb9; /* the next one is nobody's */
-	assert_int_equal(extreme_refusals(bytes), 2);
+	assert_int_equal(minmax_refusals(bytes), 2);
 }
 
 int main(void)
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(words_are_made_sure_of),
 		cmocka_unit_test(records_have_their_number),
 		cmocka_unit_test(strings_and_stacks_have_theirs),
-		cmocka_unit_test(extremes_have_theirs),
+		cmocka_unit_test(minmax_have_theirs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,7 +155,7 @@ static void settle(void)
 {
 	struct ki_err err = {0};
 
-	if (ki_plan_settle_fd(plan, FD, &err))
+	if (ki_plan_update_fd(plan, FD, &err))
 		fail_msg("%s", err.msg);
 }
 
@@ -166,10 +166,10 @@ static void what_comes_back_may_be_refused(void **state)
 	load_bundles();
 	apply(true);
 	LOGGED(1, 4, 5, 2, 3);
-	ki_plan_rest(plan, ids[1], true);
+	ki_plan_pause(plan, ids[1], true);
 	settle();
 	LOGGED(-2);
-	ki_plan_rest(plan, ids[1], false);
+	ki_plan_pause(plan, ids[1], false);
 	drv.bad_window = BASE + 5;
 	settle();
 	LOGGED(-1, -4);

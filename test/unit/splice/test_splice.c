@@ -239,7 +239,7 @@ static void entry_in_a_short_block(void **state)
 	assert_string_equal(ENTRY(), "0 FTRACE_SITE");
 }
 
-static void code_settles_where_flags_are_dead(void **state)
+static void code_stands_where_flags_are_dead(void **state)
 {
 	(void)state;
 	/* setb %al; add %rdx,%rax; ret */
@@ -430,7 +430,7 @@ int main(void)
 		TEST(entry_stops_before_what_has_a_fixup),
 		TEST(entry_steps_over_a_lock_prefix),
 		TEST(entry_in_a_short_block),
-		TEST(code_settles_where_flags_are_dead),
+		TEST(code_stands_where_flags_are_dead),
 		TEST(exits),
 		TEST(exits_behind_what_is_jumped_to),
 		TEST(cold_part_jumps_back),

@@ -22,7 +22,7 @@ static const char usage[] =
 	"Examples:\n"
 	"  kerninst cover 'ext4_*' -- cp -r /usr/include /tmp\n"
 	"  kerninst cover 'command/bash:*' -- bash -c 'echo hello'\n"
-	"  kerninst cover --all --heal -o build.json -- make -j4\n"
+	"  kerninst cover --all --once -o build.json -- make -j4\n"
 	"  kerninst cover --from boot.json --html report && xdg-open report/index.html\n"
 	"  kerninst cover --from boot.json --lcov boot.info --debug vmlinux && genhtml boot.info\n"
 	"  kerninst cover --diff before.json after.json\n";

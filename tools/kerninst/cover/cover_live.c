@@ -14,17 +14,16 @@
 #include "select.h"
 #include "when.h"
 
-#define HEAL_EVERY                                                                                 \
-	0.25 /* seconds between two rounds; they become rarer as less is left to heal              \
-	      */
-#define HEAL_RARE 4
-#define LOOK	  0.05 /* how often it is looked whether the process is still there */
+/* Seconds between two rounds; they become rarer as less is left to remove. */
+#define REMOVE_EVERY 0.25
+#define REMOVE_RARE  4
+#define LOOK	     0.05 /* how often it is looked whether the process is still there */
 
 struct options {
 	struct ki_cover_options cover;
 	struct cover_output output;
 	struct when when;
-	bool all, heal;
+	bool all, once;
 	char **what, **command;
 	int n;
 	struct open_options open;
@@ -56,8 +55,8 @@ static int check_process(const struct verb *self, const struct options *o)
 {
 	if (o->open.pid == OPEN_COMMAND && !o->command)
 		return cli_misuse(self, "command/FUNCTION: the command stands behind --");
-	if (o->heal || o->when.text || o->when.own)
-		return cli_misuse(self, "of a process: no --heal, no conditions yet");
+	if (o->once || o->when.text || o->when.own)
+		return cli_misuse(self, "of a process: no --once, no conditions yet");
 	return CLI_OK;
 }
 
@@ -70,8 +69,8 @@ static int check(const struct verb *self, const struct options *o)
 	if (!o->all && !o->n)
 		return cli_misuse(self, "functions are wanted, or --all; or --from FILE, "
 					"--diff OLD NEW");
-	if (o->heal && o->cover.mode != KI_COVER_HIT)
-		return cli_misuse(self, "--heal: counts go on, only hits heal");
+	if (o->once && o->cover.mode != KI_COVER_HIT)
+		return cli_misuse(self, "--once: counts go on, only hits are removed");
 	return CLI_OK;
 }
 
@@ -80,7 +79,7 @@ static int parse_options(const struct verb *self, int argc, char **argv, struct 
 {
 	const struct ki_option rows[] = {{"all", 'a', NULL, &o->all},
 					 {"mode", 'm', take_mode, &o->cover.mode},
-					 {"heal", 0, NULL, &o->heal},
+					 {"once", 0, NULL, &o->once},
 					 {"every", 0, NULL, &o->cover.every},
 					 {"no-move", 0, NULL, &o->cover.stay},
 					 COVER_OUTPUT_ROWS(o->output),
@@ -132,7 +131,7 @@ static int install(struct run *r)
 	int ret;
 
 	o.size = sizeof(o);
-	o.stay |= r->o->heal; /* a function stays moved while one of its probes is left */
+	o.stay |= r->o->once; /* a function stays moved while one of its probes is left */
 	o.progress = tell;
 	o.arg = r;
 	l->progress(l->arg, "instrumenting", 0, r->syms.n);
@@ -144,17 +143,17 @@ static int install(struct run *r)
 /* ---- while it goes on ---- */
 
 /* Take out what has been hit, now and then: rarely, when little was. */
-static int heal(struct run *r, double *next)
+static int remove_hit(struct run *r, double *next)
 {
-	static double pause = HEAL_EVERY;
+	static double pause = REMOVE_EVERY;
 	struct ki_err err = {0};
 	size_t n;
 
-	if (!r->o->heal || wait_now() < *next)
+	if (!r->o->once || wait_now() < *next)
 		return CLI_OK;
-	if (ki_cover_heal(r->cover, &n, &err))
+	if (ki_cover_remove_hit(r->cover, &n, &err))
 		return cli_fail(&err);
-	pause = n ? HEAL_EVERY : pause * 2 > HEAL_RARE ? HEAL_RARE : pause * 2;
+	pause = n ? REMOVE_EVERY : pause * 2 > REMOVE_RARE ? REMOVE_RARE : pause * 2;
 	*next = wait_now() + pause;
 	return CLI_OK;
 }
@@ -174,13 +173,13 @@ static int watch(struct run *r)
 
 	run_start(&r->command);
 	while (!ret && !has_ended(r)) {
-		enum event e = run_wait(&r->command, r->o->heal	      ? next
+		enum event e = run_wait(&r->command, r->o->once	      ? next
 						     : r->o->open.pid ? wait_now() + LOOK
 								      : -1);
 
 		if (e != EVENT_TIME)
 			break;
-		ret = heal(r, &next);
+		ret = remove_hit(r, &next);
 	}
 	return ret;
 }

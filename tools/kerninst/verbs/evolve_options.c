@@ -38,7 +38,7 @@ const char evolve_usage[] =
 	"                       until Ctrl-C\n"
 	"      --watch          go on until a signal: look for the hottest (8), profile them, keep what\n"
 	"                       is better, try it again later, take out what is not; a line for each\n"
-	"      --budget SHARE%  of the kernel's time, for --watch's profiles and trials (0.5%): it rests\n"
+	"      --budget SHARE%  of the kernel's time, for --watch's profiles and trials (0.5%): it pauses\n"
 	"                       in between\n"
 	"      --again ROUNDS   --watch tries again after so many rounds what it has decided (10)\n"
 	"      --ideas LIST     what --watch tries of each function, in this order, until something is\n"

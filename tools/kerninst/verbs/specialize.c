@@ -55,21 +55,21 @@ static int count_values(struct specialize *r, const struct ki_symbol *sym, uint6
 
 static int make(struct specialize *r, const struct ki_symbol *sym)
 {
-	struct ki_special_wish wish = {.sym = sym,
-				       .argument = (unsigned int)r->o->argument,
-				       .value = (uint64_t)r->o->value,
-				       .alone = r->o->alone,
-				       .callers = r->o->callers};
+	struct ki_special_request request = {.sym = sym,
+					     .argument = (unsigned int)r->o->argument,
+					     .value = (uint64_t)r->o->value,
+					     .alone = r->o->alone,
+					     .callers = r->o->callers};
 	struct ki_err err = {0};
-	int ret = r->o->given ? CLI_OK : count_values(r, sym, &wish.value);
+	int ret = r->o->given ? CLI_OK : count_values(r, sym, &request.value);
 
 	if (ret)
 		return ret;
-	if (ki_special_new(r->t, &wish, &r->version, &err)) {
+	if (ki_special_new(r->t, &request, &r->version, &err)) {
 		ret = cli_fail(&err);
 		return err.code == -ENODATA ? CLI_NOT_WORTH : ret;
 	}
-	ki_special_print(r->version, &wish, stdout);
+	ki_special_print(r->version, &request, stdout);
 	if (r->o->explain)
 		ki_special_explain(r->version, stdout);
 	return CLI_OK;

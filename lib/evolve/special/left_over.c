@@ -15,7 +15,7 @@
 #define UNLOAD_PAUSE   100000 /* microseconds */
 
 /* The process in a module's name, which has ended; 0. */
-static bool is_orphan(const char *name)
+static bool is_left_over(const char *name)
 {
 	int pid;
 
@@ -48,7 +48,7 @@ int ki_special_clean(struct ki_target *t, size_t *n, struct ki_err *err)
 
 	*n = 0;
 	while (f && !ret && fgets(line, sizeof(line), f))
-		if (sscanf(line, "%63s", name) == 1 && is_orphan(name) &&
+		if (sscanf(line, "%63s", name) == 1 && is_left_over(name) &&
 		    ki_vec_push(&names, strdup(name)))
 			ret = ki_err_set(err, -ENOMEM, 0, "modules: out of memory");
 	if (f)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Helper EXTREME: where variables are.
+ * Helper MINMAX: where variables are.
  */
-#ifndef KI_EXTREME_H
-#define KI_EXTREME_H
+#ifndef KI_MINMAX_H
+#define KI_MINMAX_H
 
 #include <linux/types.h>
 
-struct ki_extreme_from {
+struct ki_minmax_from {
 	u64 *globals; /* number 0 */
 	s64 counters; /* %gs displacement of number 0 */
 	s64 words;    /* that of what says where the thread's words are */
 };
-extern struct ki_extreme_from ki_extreme_from;
+extern struct ki_minmax_from ki_minmax_from;
 
-int ki_extreme_init(void);
+int ki_minmax_init(void);
 
 #endif

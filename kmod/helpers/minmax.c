@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Helper EXTREME: minimum and maximum of variables.
+ * Helper MINMAX: minimum and maximum of variables.
  *
  * A chunk compares, and calls this only if the variable would change; what comes between the
  * comparison and the change makes it compare again. So none is lost, from any context: there is no
@@ -17,21 +17,21 @@
  */
 #include <linux/compiler.h>
 
-#include "data/extreme.h"
+#include "data/minmax.h"
 #include "uapi/kerninst.h"
 
 static __always_inline u64 bits_above(u32 what)
 {
-	return 64 - (8u << (what / KI_EXTREME_SIZE & 3));
+	return 64 - (8u << (what / KI_MINMAX_SIZE & 3));
 }
 
 static __always_inline bool is_beyond(u32 what, u64 x, u64 old)
 {
-	u64 up = bits_above(what), flip = what & KI_EXTREME_SIGNED ? 1ull << 63 : 0;
+	u64 up = bits_above(what), flip = what & KI_MINMAX_SIGNED ? 1ull << 63 : 0;
 
 	x = (x << up) ^ flip;
 	old = (old << up) ^ flip;
-	return what & KI_EXTREME_MAX ? x > old : x < old;
+	return what & KI_MINMAX_MAX ? x > old : x < old;
 }
 
 static __always_inline u64 put_into(u32 what, u64 x, u64 old)
@@ -69,27 +69,27 @@ KI_TAKE_OVER(take_over_shared, u64 *, "lock cmpxchgq %2, (%3)")
 	while (is_beyond(what, x, old) && unlikely(!take(at, &(old), put_into(what, x, old))))     \
 	barrier()
 
-u64 ki_do_EXTREME(u32 what, u64 x, u64 index);
-notrace u64 ki_do_EXTREME(u32 what, u64 x, u64 index)
+u64 ki_do_MINMAX(u32 what, u64 x, u64 index);
+notrace u64 ki_do_MINMAX(u32 what, u64 x, u64 index)
 {
-	u64 number = what / KI_EXTREME_NUMBER, old, *at;
+	u64 number = what / KI_MINMAX_NUMBER, old, *at;
 	s64 here;
 
-	if (what & KI_EXTREME_INDEXED)
+	if (what & KI_MINMAX_INDEXED)
 		number += index;
-	switch (KI_EXTREME_OF(what)) {
-	case KI_EXTREME_CPU:
-		here = ki_extreme_from.counters + (s64)number * 8;
+	switch (KI_MINMAX_OF(what)) {
+	case KI_MINMAX_CPU:
+		here = ki_minmax_from.counters + (s64)number * 8;
 		old = read_here(here);
 		KI_UNTIL_DONE(what, x, old, take_over_here, here);
 		break;
-	case KI_EXTREME_GLOBAL:
-		at = ki_extreme_from.globals + number;
+	case KI_MINMAX_GLOBAL:
+		at = ki_minmax_from.globals + number;
 		old = READ_ONCE(*at);
 		KI_UNTIL_DONE(what, x, old, take_over_shared, at);
 		break;
 	default:
-		at = (u64 *)read_here(ki_extreme_from.words);
+		at = (u64 *)read_here(ki_minmax_from.words);
 		if (!at)
 			break;
 		at += number;

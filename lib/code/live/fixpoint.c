@@ -4,7 +4,7 @@
  * lead backward one after the other, each sweep carries the truth one block on: then it is cheaper
  * to know who jumps where, and to look only at what may have changed.
  */
-#include "code/live/settle.h"
+#include "code/live/fixpoint.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #define SWEEPS 8
 
 struct work {
-	const struct ki_settle *s;
+	const struct ki_fixpoint *s;
 	uint32_t *first; /* nblocks + 2: of whom a block is wanted, in `from` */
 	uint32_t *from;
 	uint32_t *stack;
@@ -22,7 +22,7 @@ struct work {
 	uint32_t n;
 };
 
-static bool sweep(const struct ki_settle *s)
+static bool sweep(const struct ki_fixpoint *s)
 {
 	bool changed = false;
 
@@ -33,7 +33,7 @@ static bool sweep(const struct ki_settle *s)
 
 static void link_edges(struct work *w)
 {
-	const struct ki_settle *s = w->s;
+	const struct ki_fixpoint *s = w->s;
 
 	for (uint32_t e = 0; e < s->nedges; e++) {
 		uint32_t to = s->to(s->arg, e);
@@ -80,7 +80,7 @@ static void run(struct work *w)
 	}
 }
 
-bool ki_settle(const struct ki_settle *s)
+bool ki_fixpoint(const struct ki_fixpoint *s)
 {
 	struct work w = {.s = s};
 	bool changed = false;

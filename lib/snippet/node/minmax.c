@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Minimum and maximum of a variable: compare, and where it would change call helper EXTREME, which
+ * Minimum and maximum of a variable: compare, and where it would change call helper MINMAX, which
  * compares again, so that nobody's update is lost. That is rare, so it is paid for there: registers
  * that somebody needs are pushed behind the comparison, not where the scope begins.
  */
@@ -18,15 +18,15 @@ static unsigned int stays(const struct ki_node *n)
 
 static uint32_t what_of(const struct ki_node *n, uint32_t number, bool indexed)
 {
-	static const uint8_t of[KI_VAR_KINDS] = {[KI_VAR_CPU] = KI_EXTREME_CPU,
-						 [KI_VAR_GLOBAL] = KI_EXTREME_GLOBAL,
-						 [KI_VAR_THREAD] = KI_EXTREME_THREAD};
+	static const uint8_t of[KI_VAR_KINDS] = {[KI_VAR_CPU] = KI_MINMAX_CPU,
+						 [KI_VAR_GLOBAL] = KI_MINMAX_GLOBAL,
+						 [KI_VAR_THREAD] = KI_MINMAX_THREAD};
 	static const uint8_t sizes[] = {[1] = 0, [2] = 1, [4] = 2, [8] = 3};
-	uint32_t flags = (n->op == KI_UPDATE_MAX ? KI_EXTREME_MAX : 0u) |
-			 (ki_types[n->var.type].sign ? KI_EXTREME_SIGNED : 0u) |
-			 (indexed ? KI_EXTREME_INDEXED : 0u);
+	uint32_t flags = (n->op == KI_UPDATE_MAX ? KI_MINMAX_MAX : 0u) |
+			 (ki_types[n->var.type].sign ? KI_MINMAX_SIGNED : 0u) |
+			 (indexed ? KI_MINMAX_INDEXED : 0u);
 
-	return KI_EXTREME(number, of[n->var.kind], sizes[ki_types[n->var.type].size], flags);
+	return KI_MINMAX(number, of[n->var.kind], sizes[ki_types[n->var.type].size], flags);
 }
 
 /* %rdx and %rsi may each be where the other one's value is: by way of the stack. */
@@ -54,7 +54,7 @@ static void call(struct gen *g, const struct ki_node *n, uint32_t number, const 
 	uint16_t kept = g->busy | (uint16_t) ~(g->dead | g->pushed);
 	uint32_t out = 0;
 
-	kept &= ki_gen_extreme_fixed(n);
+	kept &= ki_gen_minmax_fixed(n);
 	for (unsigned int r = 0; r < REGS; r++)
 		if (kept & REG_BIT(r))
 			ki_gen_push(g, r);
@@ -62,7 +62,7 @@ static void call(struct gen *g, const struct ki_node *n, uint32_t number, const 
 	if (index)
 		out = ki_gen_bound(g, KI_RDX, n->var.count);
 	ki_gen_number(g, KI_RDI, what_of(n, number, index));
-	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_EXTREME);
+	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_MINMAX);
 	if (index)
 		ki_asm_here(&g->a, out);
 	for (unsigned int r = REGS; r--;)
@@ -70,13 +70,13 @@ static void call(struct gen *g, const struct ki_node *n, uint32_t number, const 
 			ki_gen_pop(g, r);
 }
 
-uint16_t ki_gen_extreme_fixed(const struct ki_node *n)
+uint16_t ki_gen_minmax_fixed(const struct ki_node *n)
 {
 	return REG_BIT(KI_RSI) | REG_BIT(KI_RDI) | (n->nkids > 1 ? REG_BIT(KI_RDX) : 0);
 }
 
-void ki_gen_extreme(struct gen *g, const struct ki_node *n, const struct rm *m,
-		    const struct opnd *v, const struct opnd *index)
+void ki_gen_minmax(struct gen *g, const struct ki_node *n, const struct rm *m, const struct opnd *v,
+		   const struct opnd *index)
 {
 	bool local = n->var.kind == KI_VAR_LOCAL;
 	unsigned int size = ki_types[n->var.type].size;

@@ -3,13 +3,13 @@
  * Going over the blocks of a function until nothing changes, for what is known backward: of a
  * block from what its edges lead to.
  */
-#ifndef KI_CODE_SETTLE_H
-#define KI_CODE_SETTLE_H
+#ifndef KI_CODE_FIXPOINT_H
+#define KI_CODE_FIXPOINT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct ki_settle {
+struct ki_fixpoint {
 	void *arg;
 	uint32_t nblocks, nedges; /* numbered from 0 */
 	/* Look at a block again: has what is known of its start changed? */
@@ -25,6 +25,6 @@ struct ki_settle {
  * next one. The number of steps is linear in blocks and edges if each start can change only so
  * often.
  */
-bool ki_settle(const struct ki_settle *s);
+bool ki_fixpoint(const struct ki_fixpoint *s);
 
 #endif

@@ -12,20 +12,20 @@
 
 #include "metric/measure.h"
 
-static struct ki_var word_of(const struct early *e)
+static struct ki_var word_of(const struct prior *e)
 {
 	return (struct ki_var){
 		.name = "clock", .kind = KI_VAR_THREAD, .type = KI_I64, .first = e->word};
 }
 
-struct ki_node *ki_early_clock(const struct ki_measure *m, struct ki_snippet *s, uint32_t early)
+struct ki_node *ki_prior_clock(const struct ki_measure *m, struct ki_snippet *s, uint32_t prior)
 {
-	const struct ki_var word = word_of(&m->earlies.v[early]);
+	const struct ki_var word = word_of(&m->earlies.v[prior]);
 
 	return ki_expr_var(s, &word);
 }
 
-static int make_snippet(const struct ask *a, const struct pair *p, struct early *e)
+static int make_snippet(const struct ask *a, const struct pair *p, struct prior *e)
 {
 	const struct ki_var word = word_of(e);
 	struct ki_snippet *s;
@@ -37,7 +37,7 @@ static int make_snippet(const struct ask *a, const struct pair *p, struct early 
 	return 0;
 }
 
-static int put(const struct ask *a, const struct pair *p, struct early *e, const struct places *at)
+static int put(const struct ask *a, const struct pair *p, struct prior *e, const struct places *at)
 {
 	int ret = ki_words_take(a->m->t, 1, &e->word, a->err);
 
@@ -58,7 +58,7 @@ static int put(const struct ask *a, const struct pair *p, struct early *e, const
 static int make(const struct ask *a, const struct pair *p, const struct places *at)
 {
 	struct ki_measure *m = a->m;
-	struct early e = {.function = p->function,
+	struct prior e = {.function = p->function,
 			  .at = p->at,
 			  .order = p->order,
 			  .source = p->source,
@@ -75,14 +75,14 @@ static int make(const struct ask *a, const struct pair *p, const struct places *
 	return ret;
 }
 
-static bool is_of(const struct early *e, const struct pair *p)
+static bool is_of(const struct prior *e, const struct pair *p)
 {
 	return e->function == p->function && ki_point_is_same(&e->at, &p->at) &&
 	       e->order == p->order && e->source == p->source &&
 	       ki_event_is_same(&e->event, &p->event);
 }
 
-int ki_early_get(const struct ask *a, struct pair *p, const struct places *at, struct words *needs)
+int ki_prior_get(const struct ask *a, struct pair *p, const struct places *at, struct words *needs)
 {
 	struct ki_measure *m = a->m;
 	size_t i = 0;
@@ -95,6 +95,6 @@ int ki_early_get(const struct ask *a, struct pair *p, const struct places *at, s
 	if (!ret && ki_vec_push(&needs->bundles, m->earlies.v[i].bundle))
 		ret = ki_err_set(a->err, -ENOMEM, a->fn->start, "measurement: out of memory");
 	if (!ret)
-		p->early = (uint32_t)i;
+		p->prior = (uint32_t)i;
 	return ret;
 }

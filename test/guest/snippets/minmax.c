@@ -88,7 +88,7 @@ static void run_all(struct riser *sum)
 	}
 }
 
-void extremes(bool known)
+void minmax(bool known)
 {
 	struct ki_plan *plan = plan_new();
 	struct ki_snippet *s = snippet_new();
@@ -107,7 +107,7 @@ void extremes(bool known)
 	take_out(plan);
 	close(all.file);
 	max = ki_global_read(globals, all.max.first);
-	report("extremes", !sum.lost && max == sum.last && max == least() && max == most_here(),
+	report("minmax", !sum.lost && max == sum.last && max == least() && max == most_here(),
 	       "%u of %u values lost, %u of others met; %llx %llx %llx %llx", sum.lost,
 	       THREADS * CALLS, sum.met, (unsigned long long)max, (unsigned long long)sum.last,
 	       (unsigned long long)least(), (unsigned long long)most_here());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * What a wish means in a function: one point, or all of a kind. A point that is wished for twice
+ * What a request means in a function: one point, or all of a kind. A point that is asked for twice
  * with the same order is there once.
  */
 #include "point/resolve.h"
@@ -14,7 +14,7 @@
 #include "kerninst/match.h"
 
 /* [MODULE:]FUNCTION[@0xADDRESS] and what is wanted of it. */
-static char *name_point(struct resolver *r, const struct wish *w, const struct ki_point *at)
+static char *name_point(struct resolver *r, const struct request *w, const struct ki_point *at)
 {
 	const struct ki_symbol *sym = w->sym;
 	char picked[32] = "", what[KI_POINT_NAME_LEN] = "", *name;
@@ -29,7 +29,7 @@ static char *name_point(struct resolver *r, const struct wish *w, const struct k
 	return name;
 }
 
-static bool is_there(const struct resolver *r, const struct wish *w, const struct ki_point *at)
+static bool is_there(const struct resolver *r, const struct request *w, const struct ki_point *at)
 {
 	for (size_t i = r->first; i < r->out->v.n; i++) {
 		const struct ki_point *old = &r->out->v.v[i].at;
@@ -92,7 +92,7 @@ static int add_cell(struct resolver *r, const struct ki_metric *metric, unsigned
 }
 
 /* Calls of what is no function are counts. */
-static const struct ki_metric *metric_of(const struct resolver *r, const struct wish *w,
+static const struct ki_metric *metric_of(const struct resolver *r, const struct request *w,
 					 unsigned int i)
 {
 	const struct ki_metric *m = r->how->wanted.metrics[i];
@@ -103,7 +103,7 @@ static const struct ki_metric *metric_of(const struct resolver *r, const struct 
 }
 
 /* Each point has the metrics that are wanted, of each part. */
-static int add_cells(struct resolver *r, const struct wish *w, struct ki_named_point *p)
+static int add_cells(struct resolver *r, const struct request *w, struct ki_named_point *p)
 {
 	const struct ki_wanted *wanted = &r->how->wanted;
 	const unsigned int parts = ki_points_parts(r->out);
@@ -133,8 +133,8 @@ static char *prefixed(const struct resolver *r, char *name)
 	return all;
 }
 
-/* literal: the wish is this point, and so what was written is its name. */
-static int add_point(struct resolver *r, const struct wish *w, struct ki_point at, bool literal)
+/* literal: the request is this point, and so what was written is its name. */
+static int add_point(struct resolver *r, const struct request *w, struct ki_point at, bool literal)
 {
 	struct ki_named_point p = {
 		.sym = w->sym, .at = at, .order = w->spec->order, .spec = w->spec};
@@ -152,8 +152,8 @@ static int add_point(struct resolver *r, const struct wish *w, struct ki_point a
 	return 0;
 }
 
-/* A wish of one thing that does not exist is an error; of a glob's, it is passed over. */
-static int no_such(const struct resolver *r, const struct wish *w, const char *what, uint32_t n,
+/* A request of one thing that does not exist is an error; of a glob's, it is passed over. */
+static int no_such(const struct resolver *r, const struct request *w, const char *what, uint32_t n,
 		   const char *verb)
 {
 	if (!w->text || r->fn->reason)
@@ -163,7 +163,7 @@ static int no_such(const struct resolver *r, const struct wish *w, const char *w
 			  w->text, what, w->sym->name, n, verb, w->sym->name);
 }
 
-static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64_t addr)
+static int not_a_boundary(const struct resolver *r, const struct request *w, uint64_t addr)
 {
 	const struct ki_function *fn = r->fn;
 	unsigned long long off = addr - fn->start, start, end;
@@ -190,7 +190,7 @@ static int not_a_boundary(const struct resolver *r, const struct wish *w, uint64
 		w->sym->name, off, (unsigned long long)(fn->end - fn->start));
 }
 
-static int grant_insn(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+static int expand_insn(struct resolver *r, const struct request *w, enum ki_point_kind kind)
 {
 	bool absolute = w->spec->suffix == KI_POINTSPEC_ADDRESS;
 	uint64_t addr = absolute ? w->spec->number : w->sym->addr + w->spec->number;
@@ -201,12 +201,12 @@ static int grant_insn(struct resolver *r, const struct wish *w, enum ki_point_ki
 }
 
 /* A function that is refused has no numbers that mean something: it is refused as a whole. */
-static int grant_refused(struct resolver *r, const struct wish *w)
+static int expand_refused(struct resolver *r, const struct request *w)
 {
 	return add_point(r, w, (struct ki_point){.kind = KI_POINT_BLOCK}, true);
 }
 
-static int grant_block(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+static int expand_block(struct resolver *r, const struct request *w, enum ki_point_kind kind)
 {
 	struct ki_point at = {.kind = kind, .block = (uint32_t)w->spec->number};
 	struct ki_point there;
@@ -216,23 +216,23 @@ static int grant_block(struct resolver *r, const struct wish *w, enum ki_point_k
 	return add_point(r, w, at, true);
 }
 
-static int grant_edge(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+static int expand_edge(struct resolver *r, const struct request *w, enum ki_point_kind kind)
 {
 	struct ki_point at;
 
 	(void)kind;
 	if (ki_pointspec_point(w->spec, r->fn, &at))
-		return r->fn->reason ? grant_refused(r, w)
+		return r->fn->reason ? expand_refused(r, w)
 				     : no_such(r, w, "edge", r->fn->nedges, "cfg -f json");
 	return add_point(r, w, at, true);
 }
 
-static int grant_blocks(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+static int expand_blocks(struct resolver *r, const struct request *w, enum ki_point_kind kind)
 {
 	int ret = 0;
 
 	if (!r->fn->nblocks)
-		return grant_refused(r, w);
+		return expand_refused(r, w);
 	for (uint32_t b = 0; !ret && b < r->fn->nblocks; b++)
 		ret = add_point(r, w, (struct ki_point){.kind = kind, .block = b}, false);
 	return ret;
@@ -262,13 +262,13 @@ static bool edge_is_meant(const struct resolver *r, const struct ki_pointspec *s
 	return spec->suffix != KI_POINTSPEC_CALL_TO || is_call_to(r, e, spec->callee);
 }
 
-static int grant_edges(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+static int expand_edges(struct resolver *r, const struct request *w, enum ki_point_kind kind)
 {
 	size_t before = r->out->v.n;
 	int ret = 0;
 
 	if (!r->fn->nedges)
-		return r->fn->reason ? grant_refused(r, w) : 0;
+		return r->fn->reason ? expand_refused(r, w) : 0;
 	for (uint32_t e = 0; !ret && e < r->fn->nedges; e++)
 		if (edge_is_meant(r, w->spec, &r->fn->edges[e]))
 			ret = add_point(r, w, (struct ki_point){.kind = kind, .edge = e}, false);
@@ -296,13 +296,13 @@ static bool goes_on(const struct ki_function *fn, uint32_t i)
 	}
 }
 
-static int grant_insns(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+static int expand_insns(struct resolver *r, const struct request *w, enum ki_point_kind kind)
 {
 	const struct ki_function *fn = r->fn;
 	int ret = 0;
 
 	if (!fn->nblocks)
-		return grant_refused(r, w);
+		return expand_refused(r, w);
 	for (uint32_t i = 0; !ret && i < fn->ninsns; i++)
 		if (fn->insns[i].kind != KI_INSN_PAD && (kind == KI_POINT_INSN || goes_on(fn, i)))
 			ret = add_point(r, w,
@@ -311,48 +311,48 @@ static int grant_insns(struct resolver *r, const struct wish *w, enum ki_point_k
 	return ret;
 }
 
-static int grant_whole(struct resolver *r, const struct wish *w, enum ki_point_kind kind)
+static int expand_whole(struct resolver *r, const struct request *w, enum ki_point_kind kind)
 {
 	return add_point(r, w, (struct ki_point){.kind = kind}, true);
 }
 
-struct granting {
-	int (*grant)(struct resolver *r, const struct wish *w, enum ki_point_kind kind);
+struct expansion {
+	int (*expand)(struct resolver *r, const struct request *w, enum ki_point_kind kind);
 	enum ki_point_kind kind;
 };
 
-static const struct granting grantings[] = {
-	[KI_POINTSPEC_ENTRY] = {grant_whole, KI_POINT_ENTRY},
-	[KI_POINTSPEC_EXIT] = {grant_whole, KI_POINT_EXIT},
-	[KI_POINTSPEC_EXIT_AFTER] = {grant_whole, KI_POINT_EXIT_AFTER},
-	[KI_POINTSPEC_CALLS] = {grant_whole, KI_POINT_CALLS},
-	[KI_POINTSPEC_RETURNS] = {grant_whole, KI_POINT_RETURNS},
-	[KI_POINTSPEC_BLOCK] = {grant_block, KI_POINT_BLOCK},
-	[KI_POINTSPEC_BLOCK_END] = {grant_block, KI_POINT_BLOCK_END},
-	[KI_POINTSPEC_OFFSET] = {grant_insn, KI_POINT_INSN},
-	[KI_POINTSPEC_ADDRESS] = {grant_insn, KI_POINT_INSN},
-	[KI_POINTSPEC_AFTER] = {grant_insn, KI_POINT_AFTER},
-	[KI_POINTSPEC_EDGE] = {grant_edge, KI_POINT_EDGE},
-	[KI_POINTSPEC_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
-	[KI_POINTSPEC_EDGES] = {grant_edges, KI_POINT_EDGE},
-	[KI_POINTSPEC_EDGE_BETWEEN] = {grant_edges, KI_POINT_EDGE},
-	[KI_POINTSPEC_CALL_TO] = {grant_edges, KI_POINT_EDGE},
-	[KI_POINTSPEC_INSNS] = {grant_insns, KI_POINT_INSN},
-	[KI_POINTSPEC_BLOCK_ENDS] = {grant_blocks, KI_POINT_BLOCK_END},
-	[KI_POINTSPEC_AFTERS] = {grant_insns, KI_POINT_AFTER},
+static const struct expansion expansions[] = {
+	[KI_POINTSPEC_ENTRY] = {expand_whole, KI_POINT_ENTRY},
+	[KI_POINTSPEC_EXIT] = {expand_whole, KI_POINT_EXIT},
+	[KI_POINTSPEC_EXIT_AFTER] = {expand_whole, KI_POINT_EXIT_AFTER},
+	[KI_POINTSPEC_CALLS] = {expand_whole, KI_POINT_CALLS},
+	[KI_POINTSPEC_RETURNS] = {expand_whole, KI_POINT_RETURNS},
+	[KI_POINTSPEC_BLOCK] = {expand_block, KI_POINT_BLOCK},
+	[KI_POINTSPEC_BLOCK_END] = {expand_block, KI_POINT_BLOCK_END},
+	[KI_POINTSPEC_OFFSET] = {expand_insn, KI_POINT_INSN},
+	[KI_POINTSPEC_ADDRESS] = {expand_insn, KI_POINT_INSN},
+	[KI_POINTSPEC_AFTER] = {expand_insn, KI_POINT_AFTER},
+	[KI_POINTSPEC_EDGE] = {expand_edge, KI_POINT_EDGE},
+	[KI_POINTSPEC_BLOCKS] = {expand_blocks, KI_POINT_BLOCK},
+	[KI_POINTSPEC_EDGES] = {expand_edges, KI_POINT_EDGE},
+	[KI_POINTSPEC_EDGE_BETWEEN] = {expand_edges, KI_POINT_EDGE},
+	[KI_POINTSPEC_CALL_TO] = {expand_edges, KI_POINT_EDGE},
+	[KI_POINTSPEC_INSNS] = {expand_insns, KI_POINT_INSN},
+	[KI_POINTSPEC_BLOCK_ENDS] = {expand_blocks, KI_POINT_BLOCK_END},
+	[KI_POINTSPEC_AFTERS] = {expand_insns, KI_POINT_AFTER},
 };
 
-static const struct granting alone[KI_SHAPES] = {
-	[KI_SHAPE_WHOLE] = {grant_whole, KI_POINT_ENTRY},
-	[KI_SHAPE_BLOCKS] = {grant_blocks, KI_POINT_BLOCK},
-	[KI_SHAPE_EDGES] = {grant_edges, KI_POINT_EDGE},
+static const struct expansion alone[KI_SHAPES] = {
+	[KI_SHAPE_WHOLE] = {expand_whole, KI_POINT_ENTRY},
+	[KI_SHAPE_BLOCKS] = {expand_blocks, KI_POINT_BLOCK},
+	[KI_SHAPE_EDGES] = {expand_edges, KI_POINT_EDGE},
 };
 
-int ki_points_grant(struct resolver *r, const struct wish *w)
+int ki_points_expand(struct resolver *r, const struct request *w)
 {
-	const struct granting *g = w->spec->suffix == KI_POINTSPEC_NONE
-					   ? &alone[r->how->wanted.shape]
-					   : &grantings[w->spec->suffix];
+	const struct expansion *g = w->spec->suffix == KI_POINTSPEC_NONE
+					    ? &alone[r->how->wanted.shape]
+					    : &expansions[w->spec->suffix];
 
-	return g->grant(r, w, g->kind);
+	return g->expand(r, w, g->kind);
 }

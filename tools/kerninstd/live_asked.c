@@ -7,7 +7,7 @@
 #include "live_inside.h"
 #include "kerninst/points.h"
 
-void wish_refuse(struct wish *w, const char *reason, const char *fmt, ...)
+void asked_refuse(struct asked *w, const char *reason, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -18,14 +18,14 @@ void wish_refuse(struct wish *w, const char *reason, const char *fmt, ...)
 	w->refused = true;
 }
 
-void wish_refuse_err(struct wish *w, const struct ki_err *err)
+void asked_refuse_err(struct asked *w, const struct ki_err *err)
 {
 	const char *hint = ki_reason_hint(err->reason);
 
-	wish_refuse(w, reply_tag(err), "%.160s%s%.70s", err->msg, *hint ? "; " : "", hint);
+	asked_refuse(w, reply_tag(err), "%.160s%s%.70s", err->msg, *hint ? "; " : "", hint);
 }
 
-static void read_cpu(struct wish *w, unsigned int cpus, json_t *o)
+static void read_cpu(struct asked *w, unsigned int cpus, json_t *o)
 {
 	json_t *cpu = json_object_get(o, "cpu");
 	const char *word = json_string_value(cpu);
@@ -34,15 +34,15 @@ static void read_cpu(struct wish *w, unsigned int cpus, json_t *o)
 	if (!cpu || (word && !strcmp(word, "all")))
 		return;
 	if (word && !strcmp(word, "each"))
-		w->cpu = WISH_EACH;
+		w->cpu = ASKED_EACH;
 	else if (json_is_integer(cpu) && json_integer_value(cpu) >= 0 &&
 		 json_integer_value(cpu) < cpus)
 		w->cpu = (int)json_integer_value(cpu);
 	else
-		wish_refuse(w, "NO_CPU", "cpu is \"all\", \"each\" or a number below %u", cpus);
+		asked_refuse(w, "NO_CPU", "cpu is \"all\", \"each\" or a number below %u", cpus);
 }
 
-static void read_condition(struct wish *w, json_t *o)
+static void read_condition(struct asked *w, json_t *o)
 {
 	struct ki_err err = {0};
 
@@ -51,34 +51,34 @@ static void read_condition(struct wish *w, json_t *o)
 		return;
 	if (!ki_predicate_new(w->condition, &w->when, &err))
 		return;
-	wish_refuse(w, err.reason ? reply_tag(&err) : "BAD_PREDICATE", "%s", err.msg);
+	asked_refuse(w, err.reason ? reply_tag(&err) : "BAD_PREDICATE", "%s", err.msg);
 }
 
-static void read_point(struct wish *w, struct ki_target *t)
+static void read_point(struct asked *w, struct ki_target *t)
 {
 	struct ki_err err = {0};
 	const char *why;
 
 	if (ki_pointspec_parse(w->point, &w->spec, &why)) {
-		wish_refuse(w, "BAD_POINT", "'%.60s': %s", w->point, why);
+		asked_refuse(w, "BAD_POINT", "'%.60s': %s", w->point, why);
 		return;
 	}
 	switch (ki_pointspec_symbol(t, &w->spec, &w->sym, &err)) {
 	case 0:
 		return;
 	case -E2BIG:
-		wish_refuse(w, "MANY_POINTS", "%.100s names many functions: a curve is of one",
-			    w->point);
+		asked_refuse(w, "MANY_POINTS", "%.100s names many functions: a curve is of one",
+			     w->point);
 		return;
 	case -ENOENT:
-		wish_refuse(w, ki_reason_tag(KI_R_NO_SYMBOL), "%.230s", err.msg);
+		asked_refuse(w, ki_reason_tag(KI_R_NO_SYMBOL), "%.230s", err.msg);
 		return;
 	default:
-		wish_refuse(w, ki_reason_tag(err.reason), "%s", ki_reason_text(err.reason));
+		asked_refuse(w, ki_reason_tag(err.reason), "%s", ki_reason_text(err.reason));
 	}
 }
 
-void wish_read(struct wish *w, struct ki_target *t, unsigned int cpus, json_t *o)
+void asked_read(struct asked *w, struct ki_target *t, unsigned int cpus, json_t *o)
 {
 	w->name = json_string_value(json_object_get(o, "metric"));
 	w->point = json_string_value(json_object_get(o, "point"));
@@ -86,8 +86,8 @@ void wish_read(struct wish *w, struct ki_target *t, unsigned int cpus, json_t *o
 	w->name = w->name ? w->name : "";
 	if (!w->metric || !w->point) {
 		w->point = w->point ? w->point : "";
-		wish_refuse(w, w->metric ? "BAD_POINT" : "NO_METRIC", "%s",
-			    w->metric ? "no point is given" : "there is no such metric");
+		asked_refuse(w, w->metric ? "BAD_POINT" : "NO_METRIC", "%s",
+			     w->metric ? "no point is given" : "there is no such metric");
 		return;
 	}
 	read_cpu(w, cpus, o);
@@ -97,21 +97,21 @@ void wish_read(struct wish *w, struct ki_target *t, unsigned int cpus, json_t *o
 		read_point(w, t);
 }
 
-void wish_find_point(struct wish *w, const struct ki_function *fn)
+void asked_find_point(struct asked *w, const struct ki_function *fn)
 {
 	if (fn->reason) {
-		wish_refuse(w, ki_reason_tag(fn->reason), "%s", ki_reason_text(fn->reason));
+		asked_refuse(w, ki_reason_tag(fn->reason), "%s", ki_reason_text(fn->reason));
 		return;
 	}
 	switch (ki_pointspec_point(&w->spec, fn, &w->at)) {
 	case 0:
 		return;
 	case -E2BIG:
-		wish_refuse(w, "MANY_POINTS", "%.100s names many points: a curve is of one",
-			    w->point);
+		asked_refuse(w, "MANY_POINTS", "%.100s names many points: a curve is of one",
+			     w->point);
 		return;
 	default:
-		wish_refuse(w, ki_reason_tag(KI_R_NOT_BOUNDARY),
-			    "%.100s: the function has no such place", w->point);
+		asked_refuse(w, ki_reason_tag(KI_R_NOT_BOUNDARY),
+			     "%.100s: the function has no such place", w->point);
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Helper EXTREME (kmod/helpers/extreme.c): what it makes of a variable, of each size and sign;
+ * Helper MINMAX (kmod/helpers/minmax.c): what it makes of a variable, of each size and sign;
  * interrupted before each of its instructions by others that give values; and threads that give
  * rising ones, each of which must be there at once.
  */
@@ -22,14 +22,14 @@
 #include "uapi/kerninst.h"
 
 #include "common_exec.h"
-#include "common_extreme.h"
+#include "common_minmax.h"
 
 #define WORDS_SLOT 60
 #define COUNTERS   3 /* where the counters begin */
 
 static uint64_t gs[64], globals[8], words[8];
 
-static uint64_t *slot(enum ki_extreme_of of, unsigned int n)
+static uint64_t *slot(enum ki_minmax_of of, unsigned int n)
 {
 	uint64_t *const at[] = {gs + COUNTERS, globals, words};
 
@@ -42,10 +42,10 @@ static uint64_t expected(uint64_t old, uint64_t x, unsigned int size, unsigned i
 {
 	unsigned int up = 64 - (8u << size);
 	uint64_t mask = UINT64_MAX >> up, a = x << up, b = old << up;
-	bool more = flags & KI_EXTREME_SIGNED ? (int64_t)a > (int64_t)b : a > b;
-	bool less = flags & KI_EXTREME_SIGNED ? (int64_t)a < (int64_t)b : a < b;
+	bool more = flags & KI_MINMAX_SIGNED ? (int64_t)a > (int64_t)b : a > b;
+	bool less = flags & KI_MINMAX_SIGNED ? (int64_t)a < (int64_t)b : a < b;
 
-	return (flags & KI_EXTREME_MAX ? more : less) ? (old & ~mask) | (x & mask) : old;
+	return (flags & KI_MINMAX_MAX ? more : less) ? (old & ~mask) | (x & mask) : old;
 }
 
 static void all_kinds(void **state)
@@ -54,13 +54,13 @@ static void all_kinds(void **state)
 	for (unsigned int i = 0; i < 100000; i++) {
 		unsigned int of = i % 3, size = i / 3 % 4, flags = i / 12 % 4, n = i / 48 % 8;
 		uint64_t old = exec_random(), x = i % 5 ? exec_random() : old + i % 7 - 3, want;
-		bool indexed = of == KI_EXTREME_CPU && i % 2;
+		bool indexed = of == KI_MINMAX_CPU && i % 2;
 
 		*slot(of, n) = old;
 		want = expected(old, x, size, flags);
-		ki_do_EXTREME(KI_EXTREME(indexed ? 0 : n, of, size,
-					 flags | (indexed ? KI_EXTREME_INDEXED : 0)),
-			      x, indexed ? n : exec_random());
+		ki_do_MINMAX(KI_MINMAX(indexed ? 0 : n, of, size,
+				       flags | (indexed ? KI_MINMAX_INDEXED : 0)),
+			     x, indexed ? n : exec_random());
 		if (*slot(of, n) != want)
 			fail_msg("of %u, size %u, flags %u: %lx and %lx make %lx", of, size, flags,
 				 old, x, *slot(of, n));
@@ -71,7 +71,7 @@ static void who_has_no_words_writes_nothing(void **state)
 {
 	(void)state;
 	gs[WORDS_SLOT] = 0;
-	ki_do_EXTREME(KI_EXTREME(0, KI_EXTREME_THREAD, 3, KI_EXTREME_MAX), UINT64_MAX, 0);
+	ki_do_MINMAX(KI_MINMAX(0, KI_MINMAX_THREAD, 3, KI_MINMAX_MAX), UINT64_MAX, 0);
 	gs[WORDS_SLOT] = (uintptr_t)words;
 }
 
@@ -93,7 +93,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	if (++plan.steps != plan.at)
 		return;
 	for (unsigned int i = 0; i < plan.n; i++)
-		ki_do_EXTREME(plan.what, plan.values[i], 0);
+		ki_do_MINMAX(plan.what, plan.values[i], 0);
 	regs[REG_EFL] &= ~0x100;
 }
 
@@ -102,21 +102,21 @@ static __attribute__((noinline)) void stepped(uint32_t what, uint64_t x)
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n pushfq\n orq $0x100, (%%rsp)\n popfq\n"
 			 "lea 128(%%rsp), %%rsp" ::
 				 : "memory", "cc");
-	ki_do_EXTREME(what, x, 0);
+	ki_do_MINMAX(what, x, 0);
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n pushfq\n andq $~0x100, (%%rsp)\n popfq\n"
 			 "lea 128(%%rsp), %%rsp" ::
 				 : "memory", "cc");
 }
 
 /* The steps that there were, of which each was interrupted. */
-static unsigned int interrupted(enum ki_extreme_of of, unsigned int flags, uint64_t first,
+static unsigned int interrupted(enum ki_minmax_of of, unsigned int flags, uint64_t first,
 				const uint64_t *values, unsigned int n)
 {
 	uint64_t want = expected(100, first, 3, flags);
 
 	for (unsigned int i = 0; i < n; i++)
 		want = expected(want, values[i], 3, flags);
-	plan.what = KI_EXTREME(1, of, 3, flags);
+	plan.what = KI_MINMAX(1, of, 3, flags);
 	plan.values = values;
 	plan.n = n;
 	for (plan.at = 1;; plan.at++) {
@@ -133,16 +133,16 @@ static unsigned int interrupted(enum ki_extreme_of of, unsigned int flags, uint6
 
 static void none_is_lost_to_interrupts(void **state)
 {
-	struct sigaction act = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO}, was;
+	struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO}, was;
 	static const uint64_t values[][2] = {{105, 103}, {120, 130}, {95, 97}, {80, 70}, {70, 130}};
 	unsigned int steps = UINT32_MAX;
 
 	(void)state;
-	assert_int_equal(sigaction(SIGTRAP, &act, &was), 0);
+	assert_int_equal(sigaction(SIGTRAP, &action, &was), 0);
 	for (unsigned int i = 0; i < 3 * 4 * 5; i++) {
 		unsigned int flags = i / 3 % 4, done;
 
-		done = interrupted(i % 3, flags, flags & KI_EXTREME_MAX ? 110 : 90, values[i / 12],
+		done = interrupted(i % 3, flags, flags & KI_MINMAX_MAX ? 110 : 90, values[i / 12],
 				   1 + i % 2);
 		steps = done < steps ? done : steps;
 	}
@@ -191,7 +191,7 @@ static void stay_on(int cpu)
  */
 static void *rise(void *arg)
 {
-	const volatile uint64_t *at = slot(KI_EXTREME_GLOBAL, 2);
+	const volatile uint64_t *at = slot(KI_MINMAX_GLOBAL, 2);
 	time_t end = seconds() + SECONDS;
 	struct riser *r = arg;
 	uint64_t now;
@@ -203,7 +203,7 @@ static void *rise(void *arg)
 		r->fell += now < r->last;
 		r->met += now > r->last;
 		r->last = now + 1 + (i & 7);
-		ki_do_EXTREME(KI_EXTREME(2, KI_EXTREME_GLOBAL, 3, KI_EXTREME_MAX), r->last, 0);
+		ki_do_MINMAX(KI_MINMAX(2, KI_MINMAX_GLOBAL, 3, KI_MINMAX_MAX), r->last, 0);
 		if (!(i % ROUNDS) && seconds() > end)
 			break;
 	}
@@ -231,7 +231,7 @@ static void none_is_lost_to_threads(void **state)
 	(void)state;
 	if (find_cpus() < THREADS)
 		skip();
-	*slot(KI_EXTREME_GLOBAL, 2) = 0;
+	*slot(KI_MINMAX_GLOBAL, 2) = 0;
 	pthread_barrier_init(&ready, NULL, THREADS);
 	for (unsigned int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&risers[i].thread, NULL, rise, &risers[i]), 0);
@@ -241,7 +241,7 @@ static void none_is_lost_to_threads(void **state)
 		all = r->last > all ? r->last : all;
 	}
 	assert_true(risers[0].met + risers[1].met >= MET);
-	assert_int_equal(*slot(KI_EXTREME_GLOBAL, 2), all);
+	assert_int_equal(*slot(KI_MINMAX_GLOBAL, 2), all);
 }
 
 static int set_up(void **state)
@@ -249,7 +249,7 @@ static int set_up(void **state)
 	(void)state;
 	exec_set_gs(gs);
 	gs[WORDS_SLOT] = (uintptr_t)words;
-	extreme_init(globals, COUNTERS * 8, WORDS_SLOT * 8);
+	minmax_init(globals, COUNTERS * 8, WORDS_SLOT * 8);
 	return 0;
 }
 
