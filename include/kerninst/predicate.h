@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Predicates: conditions in text, as C writes them, that say when an instrument acts.
+ * Predicates: conditions in text, as C writes them, that say when an instrument is done.
  *
  *	pid == 1234 && arg2 > 4096
  *	comm == "tar" || uid == "root"

@@ -40,9 +40,11 @@ $(PROCESS)/names: test/process/names.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -Wl,--build-id=sha1 -o $@ $<
 $(PROCESS)/reach: test/process/reach.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
+$(PROCESS)/jumps: test/process/jumps.c $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 $(PROCESS)/priced: test/process/priced.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed recorded churn libturned.so reach names priced)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written sequence timed recorded churn libturned.so reach jumps names priced)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

@@ -5,13 +5,13 @@
 # of those that are not reserved by a jump or a bounce, the others by a breakpoint, and there is room for patches of
 # all of them. Programs that are not installed are looked for below $KI_PROGRAMS, where their packages are unpacked.
 # promise: At least 99.8 % of displaceable instructions in processes take a jump or bounce.
-# not shown: Functions of processes with computed jumps: they are refused, 7 % of libc.
 # shellcheck disable=SC2015,SC2016 # who fails says so; for other shells
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+layouts=${1:-100}
+shift $#
 # shellcheck source=test/process/lib.sh
 . test/process/lib.sh
-layouts=${1:-100}
 sources=$PWD/test/process/languages
 programs=${KI_PROGRAMS:-/nonexistent}
 libraries=$programs/usr/lib/x86_64-linux-gnu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From the curves asked for to a batch of curves that is in the kernel. Functions are analysed once each,
- * in the order of their addresses.
+ * From the curves asked for to a batch of curves that is in the kernel. Functions are analysed once
+ * each, in the order of their addresses.
  */
 #include <errno.h>
 #include <stdlib.h>

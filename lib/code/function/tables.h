@@ -6,14 +6,55 @@
 #include "code/function/form.h"
 
 struct ki_jump_table {
-	uint32_t load; /* number of the instruction that reads it, or jumps by it, or scales its
+	uint32_t load;	  /* number of the instruction that reads it, or jumps by it, or scales its
 			  index */
-	uint8_t scale; /* 4: offsets from base; 8: addresses */
-	uint8_t index; /* register */
-	uint64_t base;
+	uint8_t scale;	  /* 4: offsets from origin; 8: addresses; 0: no table, a label */
+	uint8_t index;	  /* register */
+	bool exact;	  /* the count is from a comparison or a mask, not a byte's size */
+	bool by_register; /* its address is a register's value and disp */
+	bool apart;	  /* origin is a place in the function, not base */
+	uint64_t base, origin, disp;
 	uint64_t count; /* 0: not known */
-	bool exact;	/* the count is from a comparison or a mask, not a byte's size */
 };
+
+/* An indirect jump that may be by a table of this form; base and origin are not known. */
+struct ki_unknown_jump {
+	uint32_t insn;
+	bool sure; /* it is by one; else it may be a call through an array of functions */
+	struct ki_jump_table table;
+};
+
+enum ki_found { KI_NOT_A_TABLE, KI_A_TABLE, KI_UNKNOWN_TABLE };
+
+/*
+ * tables_form.c: is indirect jump i by a table? *t: its form, all zero at first; with by_register
+ * also if it is not known, or not even sure to be one.
+ */
+enum ki_found ki_table_form(const struct ki_analysis *a, uint32_t i, struct ki_jump_table *t);
+
+/* Does instruction i put a constant address into a register? */
+bool ki_table_address(const struct ki_analysis *a, uint32_t i, uint8_t *reg, uint64_t *address);
+
+/*
+ * Add a way by entry n of the table, wherever in the text it leads, but not into the middle of one
+ * of the function's instructions. 0; -ENOENT: it does not lead to code; -ENOMEM.
+ */
+int ki_table_add_way(struct ki_analysis *a, uint32_t jump, const struct ki_jump_table *t,
+		     uint64_t n);
+
+/* Of the ways of one jump, from number `first` on, keep each place once, in order. */
+void ki_table_finish_ways(struct ki_analysis *a, size_t first);
+
+/* Have more entries been read than a real function's tables have? Then none is believed. */
+bool ki_table_exhausted(const struct ki_analysis *a);
+
+/*
+ * tables_candidates.c: add ways of jumps by tables of all constant addresses in the function.
+ * *found: all that are sure have some, and all code is reached; else none are added. Orders the
+ * jumps. 0, or -ENOMEM.
+ */
+int ki_table_candidates(struct ki_analysis *a, struct ki_unknown_jump *jumps, size_t n,
+			bool *found);
 
 /* tables_bound.c: fill in count and exact. */
 void ki_table_bound(const struct ki_analysis *a, struct ki_jump_table *t);
