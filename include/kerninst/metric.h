@@ -244,6 +244,9 @@ unsigned int ki_measure_cost(const struct ki_measure *m, uint32_t curve);
  */
 void ki_measure_meter(struct ki_measure *m);
 
+/* Before it begins: parts will be paused. In a process that is not so without it. */
+void ki_measure_sheds(struct ki_measure *m);
+
 /*
  * What lasts and has a predicate begins before that is decided: its clock is read once for all
  * predicates of a point. What deciding takes is then in each, as it is in everything around, and

@@ -138,6 +138,7 @@ struct ki_points_how {
 	bool metered;			 /* what it costs is measured, too */
 	bool sampled;			 /* what is done at points can be sampled */
 	bool separate;			 /* a point that two texts name is two points */
+	bool sheds;			 /* parts may be taken out before the end */
 	/* The target is a process, and its points are counted in this kernel (ki_measure_tell),
 	   with what is done there; names have `prefix` before them. NULL: where they are. */
 	struct ki_target *kernel;

@@ -112,6 +112,14 @@ int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 		   struct ki_splice_process **out, struct ki_err *err);
 
 /*
+ * Give back the springboards of windows all of whose chunks are paused (ki_plan_pause), and leave
+ * the rest: of the plan that it was made of, which lives on, after ki_plan_sheds. A window in whose
+ * bytes another one's bounce stands stays with that. KI_R_PROCESS_BUSY, _STUCK: some are there
+ * still, and are tried again the next time.
+ */
+int ki_process_update(struct ki_splice_process *s, struct ki_plan *p, struct ki_err *err);
+
+/*
  * Places of which the kernel is told: a breakpoint of the driver's on an instruction, at whose hits
  * the kernel calls a function that does nothing, ki_process_stub's, but what is spliced there. Its
  * parameters are the place's address and the thread's struct pt_regs, whose ip is that address.

@@ -352,6 +352,10 @@ int ki_plan_check(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
  * stands or falls with it, also where that has stood since before.
  */
 void ki_plan_pause(struct ki_plan *p, uint32_t id, bool pause);
+
+/* Before a plan is installed in a process: some of its chunks may be given back before the rest
+   (ki_process_update). Then no driver does it. */
+void ki_plan_sheds(struct ki_plan *p);
 int ki_plan_update(struct ki_plan *p, struct ki_target *t, struct ki_err *err);
 
 /* Take out what was installed: all of the plan; its ids stay valid for another apply. */

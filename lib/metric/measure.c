@@ -148,6 +148,11 @@ void ki_measure_meter(struct ki_measure *m)
 	m->metered = true;
 }
 
+void ki_measure_sheds(struct ki_measure *m)
+{
+	m->sheds = true;
+}
+
 void ki_measure_prior_clock(struct ki_measure *m)
 {
 	m->prior = true;

@@ -138,7 +138,7 @@ struct ki_measure {
 	struct prices priced;
 	struct ki_reading *start;
 	uint32_t number; /* what instruments are told of the points that come now */
-	bool started, each_cpu, metered, sampled, prior;
+	bool started, each_cpu, metered, sampled, prior, sheds;
 };
 
 /* What ki_measure_add was asked for. */

@@ -105,7 +105,9 @@ int ki_measure_update(struct ki_measure *m, struct ki_err *err)
 {
 	int ret = note_gone(m, err);
 
-	if (!ret)
+	if (!ret && ki_measure_in_process(m))
+		ret = ki_process_update(m->process, m->plan, err);
+	else if (!ret)
 		ret = ki_plan_update(m->plan, m->t, err);
 	return !ret && m->metered ? ki_costs_note(m, err) : ret;
 }

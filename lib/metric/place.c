@@ -82,6 +82,8 @@ int ki_measure_put_in(struct ki_measure *m, struct ki_err *err)
 	const struct ki_process *process = m->t->own;
 	int ret;
 
+	if (ki_measure_in_process(m) && m->sheds)
+		ki_plan_sheds(m->plan);
 	if (ki_measure_in_process(m))
 		return ki_process_new(m->t, m->plan, process->counters, &m->process, err);
 	ret = ki_counter_map_new(m->t, &m->map, err);

@@ -361,6 +361,8 @@ int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_
 		ki_measure_each_cpu(p->measure);
 	if (!ret && how->metered)
 		ki_measure_meter(p->measure);
+	if (!ret && how->sheds)
+		ki_measure_sheds(p->measure);
 	if (!ret && how->splits && how->splits->n)
 		ki_measure_prior_clock(p->measure);
 	if (!ret && how->sampled)

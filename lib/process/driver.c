@@ -174,4 +174,4 @@ static int give_back(struct ki_splice_process *s, struct ki_err *err)
 	return 0;
 }
 
-const struct ki_process_way ki_process_way_of_driver = {check, install, give_back};
+const struct ki_process_way ki_process_way_of_driver = {check, install, give_back, NULL};

@@ -164,25 +164,50 @@ static int restore_part(struct ki_guarded *g, struct ki_err *err)
 	if (!ret && !g->part.boards)
 		ret = ki_threads_clear_bounces(g->linked, &s, err);
 	if (!ret)
-		ki_text_restore(g->linked, g->mem, &g->part);
+		ki_text_restore(g->linked, g->mem, &g->part, g->releasing);
 	ki_stop_release(&s);
 	note(g, &s);
 	return ret;
 }
 
-static int restore_text(struct ki_guarded *g, struct ki_err *err)
+static int restore_parts(struct ki_guarded *g, bool boards, struct ki_err *err)
 {
 	int ret = 0;
 
-	for (int boards = 1; !ret && boards >= 0; boards--) {
-		g->part = (struct ki_part){.boards = boards};
-		for (bool first = true; !ret && ki_part_next(g->linked, &g->part); first = false) {
-			if (!first)
-				nap();
-			ret = restore_part(g, err);
-		}
+	g->part = (struct ki_part){.boards = boards};
+	for (bool first = true; !ret && ki_part_next(g->linked, &g->part);) {
+		if (g->releasing && !ki_part_releases(g->linked, &g->part))
+			continue;
+		if (!first)
+			nap();
+		first = false;
+		ret = g->releasing ? repeat(g, restore_part, err) : restore_part(g, err);
 	}
 	return ret;
+}
+
+static int restore_text(struct ki_guarded *g, struct ki_err *err)
+{
+	int ret = restore_parts(g, true, err);
+
+	return ret ? ret : restore_parts(g, false, err);
+}
+
+int ki_guard_release(struct ki_guarded *g, struct ki_err *err)
+{
+	uint8_t *released = g->linked->released;
+	int ret;
+
+	g->releasing = true;
+	ret = restore_text(g, err);
+	g->releasing = false;
+	for (size_t i = 0; !ret && i < g->linked->edits.n; i++)
+		if (released[i] == KI_TO_RELEASE)
+			released[i] = KI_RELEASED;
+	if (ret != -ESRCH)
+		return ret;
+	ki_err_clear(err);
+	return 0;
 }
 
 /* Text first, then, when nobody is in a patch any more, the mappings. */
@@ -267,6 +292,7 @@ void ki_guard_run(struct ki_guarded *g, int sock)
 {
 	struct ki_err err = {0};
 	sigset_t all;
+	ssize_t n;
 	char byte;
 	int ret;
 
@@ -280,8 +306,13 @@ void ki_guard_run(struct ki_guarded *g, int sock)
 	answer(g, sock, ret, &err);
 	if (ret)
 		_exit(0);
-	while (recv(sock, &byte, 1, 0) < 0 && errno == EINTR)
-		;
+	while ((n = recv(sock, &byte, 1, 0)) < 0 ? errno == EINTR : n && byte == KI_GUARD_RELEASE) {
+		if (n < 0)
+			continue;
+		ret = ki_guard_release(g, &err);
+		answer(g, sock, ret, &err);
+		ki_err_clear(&err);
+	}
 	if (g->linked->arenas.n)
 		ret = ki_guard_restore(g, &err);
 	answer(g, sock, ret, &err);

@@ -12,6 +12,7 @@ struct ki_guarded {
 	uint64_t label; /* a short string in it */
 	struct ki_linked *linked;
 	struct ki_part part; /* that is being written, or given back */
+	bool releasing;	     /* only what is marked */
 	int sock;	     /* to who wants it; closed at the other end when he has gone */
 	int file;	     /* what has been mapped, in the guard */
 	struct ki_process_cost cost;
@@ -24,14 +25,19 @@ struct ki_reply {
 	struct ki_process_cost cost;
 };
 
+/* What is asked of the guard. Any other byte, and the other end's closing: restore, and end. */
+#define KI_GUARD_RELEASE 'r'
+
 /*
- * The guard's life: install, answer, wait until a byte comes or the other end is closed, restore,
- * answer. Does not return.
+ * The guard's life: install, answer; release and answer as often as it is asked; wait until another
+ * byte comes or the other end is closed, restore, answer. Does not return.
  */
 _Noreturn void ki_guard_run(struct ki_guarded *g, int sock);
 
 /* What it does then; for its creator, if it has been killed. */
 int ki_guard_restore(struct ki_guarded *g, struct ki_err *err);
+/* Give back what is marked (ki_linked_release). One that has ended needs nothing. */
+int ki_guard_release(struct ki_guarded *g, struct ki_err *err);
 /* The text alone; if it has been killed before it has answered, and nobody knows what is mapped. */
 int ki_guard_restore_text(struct ki_guarded *g, struct ki_err *err);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "process/edits.h"
 #include "process/judge.h"
@@ -449,6 +450,8 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 
 void ki_linked_free(struct ki_linked *x)
 {
+	if (x->released)
+		munmap(x->released, x->edits.n + 1);
 	for (size_t i = 0; i < x->arenas.n; i++)
 		free(x->arenas.v[i].code);
 	ki_vec_free(&x->arenas);

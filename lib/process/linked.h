@@ -57,9 +57,13 @@ struct ki_linked {
 	ki_vec(uint32_t) order;	 /* the plan's windows that are installed, by address */
 	ki_vec(struct ki_patched) windows; /* in the same order */
 	ki_vec(struct ki_edit) edits;	   /* in order of address */
+	uint8_t *released;		   /* of each what it says, shared; NULL: all are there */
 	ki_vec(struct ki_arena) arenas;
 	ki_vec(uint64_t) forbidden; /* where nobody may come back to while edits stand, in order */
 };
+
+/* An edit is in the text; it is to be given back; it has been. */
+enum ki_released { KI_IN_TEXT, KI_TO_RELEASE, KI_RELEASED };
 
 struct ki_linking {
 	struct ki_plan *plan;
@@ -68,6 +72,7 @@ struct ki_linking {
 	bool driver; /* it writes: there are breakpoints, and no bounces */
 	bool tally;  /* threads are known by the word at their FS base */
 	const struct ki_process *process;
+	bool sheds;		    /* some may be given back before the others (release.c) */
 	bool hits;		    /* all windows get breakpoints, with KI_PROCESS_HIT */
 	const uint64_t *semaphores; /* nsemaphores words to be counted up, none twice */
 	size_t nsemaphores;
@@ -114,10 +119,18 @@ int ki_threads_clear(const struct ki_linked *x, struct ki_stop *s, uint32_t *mov
 /* The same before the text is given back: there bounces alone can be where somebody is. */
 int ki_threads_clear_bounces(const struct ki_linked *x, struct ki_stop *s, struct ki_err *err);
 
+/*
+ * release.c: mark what is to be given back now: of windows of the plan all of whose chunks are
+ * paused; *n: how many edits. The plan's windows know what is active. -ENOMEM.
+ */
+int ki_linked_release(struct ki_linked *x, size_t *n);
+/* Is something of that in a part? */
+bool ki_part_releases(const struct ki_linked *x, const struct ki_part *p);
+
 int ki_text_write(const struct ki_linked *x, int mem, const struct ki_part *part,
 		  struct ki_err *err);
-/* Where our bytes stand. */
-void ki_text_restore(const struct ki_linked *x, int mem, const struct ki_part *part);
+/* Where our bytes stand. released: only what is to be. */
+void ki_text_restore(const struct ki_linked *x, int mem, const struct ki_part *part, bool released);
 
 /* Is some thread in a patch, or will it come back to one? */
 bool ki_arenas_in_use(const struct ki_linked *x, const struct ki_stop *s);

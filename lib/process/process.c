@@ -173,8 +173,23 @@ static int remove_by_guard(struct ki_splice_process *s, struct ki_err *err)
 	return ret;
 }
 
+static int release_by_guard(struct ki_splice_process *s, struct ki_err *err)
+{
+	const char byte = KI_GUARD_RELEASE;
+	struct ki_reply reply;
+	int ret = -EPIPE;
+
+	if (s->guard && send(s->sock, &byte, 1, MSG_NOSIGNAL) == 1)
+		ret = receive(s, &reply, NULL);
+	if (ret == -EPIPE)
+		return ki_guard_release(&s->g, err);
+	if (ret && err)
+		*err = reply.err;
+	return ret;
+}
+
 static const struct ki_process_way way_of_guard = {check_for_guard, install_by_guard,
-						   remove_by_guard};
+						   remove_by_guard, release_by_guard};
 
 static void forget_values(struct ki_splice_process *s)
 {
@@ -200,6 +215,18 @@ static bool tells_threads(const struct ki_process *p, const struct ki_mappings *
 static bool wants_too_much(const struct ki_splice_process *s, int ret)
 {
 	return ret == -ENOTUNIQ || (s->linked.blocks && (ret == -ENOMEM || ret == -EAGAIN));
+}
+
+/* The guard reads what its creator marks. */
+static int share_released(struct ki_linked *x, struct ki_err *err)
+{
+	void *map = mmap(NULL, x->edits.n + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			 -1, 0);
+
+	if (map == MAP_FAILED)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	x->released = map;
+	return 0;
 }
 
 static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_plan *p,
@@ -229,6 +256,8 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		ret = s->way->check(s, &maps, err);
 	if (!ret)
 		ret = ki_linked_make(&s->linked, t, &how, err);
+	if (!ret && s->sheds)
+		ret = share_released(&s->linked, err);
 	p->user = true;
 	p->tally = s->linked.blocks;
 	if (!ret && s->linked.arenas.n)
@@ -261,8 +290,9 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 			"can be counted",
 			process->pid);
 	/* The driver maps no memory of the process's own, which words of threads are. */
-	s->way = !process->words && ki_process_by_driver(t) ? &ki_process_way_of_driver
-							    : &way_of_guard;
+	/* Nor does it give back a part of what it has put in. */
+	s->way = !process->words && !s->sheds && ki_process_by_driver(t) ? &ki_process_way_of_driver
+									 : &way_of_guard;
 	if (s->told && s->way == &way_of_guard)
 		return ki_err_reason(err, KI_R_NOT_IN_PROCESS, 0, "process %d: not by the driver",
 				     process->pid);
@@ -320,7 +350,8 @@ static int put(const struct ki_splice_process *what, struct ki_target *t, struct
 int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 		   struct ki_splice_process **out, struct ki_err *err)
 {
-	return put(&(struct ki_splice_process){.counters = counters}, t, p, out, err);
+	return put(&(struct ki_splice_process){.counters = counters, .sheds = p->sheds}, t, p, out,
+		   err);
 }
 
 int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,
@@ -350,6 +381,21 @@ int ki_process_ended(const struct ki_splice_process *s)
 const struct ki_process_cost *ki_process_cost(const struct ki_splice_process *s)
 {
 	return &s->cost;
+}
+
+int ki_process_update(struct ki_splice_process *s, struct ki_plan *p, struct ki_err *err)
+{
+	size_t n;
+	int ret;
+
+	if (!s->linked.released || s->linked.plan != p)
+		return ki_err_set(err, -EINVAL, 0, "process %d: not a plan that gives back parts",
+				  s->process->pid);
+	ki_plan_count_active(p);
+	ret = ki_linked_release(&s->linked, &n);
+	if (ret)
+		return ki_err_set(err, ret, 0, "out of memory");
+	return n ? s->way->release(s, err) : 0;
 }
 
 int ki_process_remove(struct ki_splice_process *s, struct ki_err *err)

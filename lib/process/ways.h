@@ -23,6 +23,8 @@ struct ki_process_way {
 	int (*install)(struct ki_splice_process *s, struct ki_err *err);
 	/* The process has its text back. More than once does no harm. */
 	int (*remove)(struct ki_splice_process *s, struct ki_err *err);
+	/* What is marked is given back; NULL: it cannot be done. */
+	int (*release)(struct ki_splice_process *s, struct ki_err *err);
 };
 
 struct ki_splice_process {
@@ -34,6 +36,7 @@ struct ki_splice_process {
 	const struct ki_process_told *told; /* while it is put in */
 	uint32_t counters;
 	bool shared;	  /* no counter is one of each thread */
+	bool sheds;	  /* parts may be given back before the rest */
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;
 	struct ki_process_cost cost;

@@ -171,7 +171,8 @@ static const struct ki_edit *bounce_at(const struct ki_linked *x, uint64_t addr)
 	if (!is_forbidden(x, addr))
 		return NULL;
 	for (size_t i = 0; i < x->edits.n; i++)
-		if (x->edits.v[i].bounce && x->edits.v[i].addr == addr)
+		if (x->edits.v[i].bounce && x->edits.v[i].addr == addr &&
+		    (!x->released || x->released[i] != KI_RELEASED))
 			return &x->edits.v[i];
 	return NULL;
 }
@@ -297,20 +298,21 @@ int ki_text_write(const struct ki_linked *x, int mem, const struct ki_part *part
 		ret = page_flush(&p);
 	if (!ret)
 		return 0;
-	ki_text_restore(x, mem, part);
+	ki_text_restore(x, mem, part, false);
 	return ki_err_set(err, ret, addr, "0x%llx cannot be written: %s", (unsigned long long)addr,
 			  strerror(-ret));
 }
 
 /* A page that is not there any more keeps nobody from the next. */
-void ki_text_restore(const struct ki_linked *x, int mem, const struct ki_part *part)
+void ki_text_restore(const struct ki_linked *x, int mem, const struct ki_part *part, bool released)
 {
 	struct page p = {.mem = mem};
 
 	for (size_t i = part->from; i < part->to; i++) {
 		const struct ki_edit *e = &x->edits.v[i];
 
-		if (ki_part_has(x, part, i) && !compare(&p, e->addr, e->now, e->len))
+		if (ki_part_has(x, part, i) && (!released || x->released[i] == KI_TO_RELEASE) &&
+		    !compare(&p, e->addr, e->now, e->len))
 			put(&p, e->addr, e->orig, e->len);
 	}
 	page_flush(&p);

@@ -474,6 +474,11 @@ void ki_plan_count_active(struct ki_plan *p)
 	}
 }
 
+void ki_plan_sheds(struct ki_plan *p)
+{
+	p->sheds = true;
+}
+
 void ki_plan_pause(struct ki_plan *p, uint32_t id, bool pause)
 {
 	p->chunks.v[id].paused = pause;

@@ -22,7 +22,8 @@ struct ki_points_how ki_stat_how(const struct ki_stat *s)
 				    .when = s->when,
 				    .splits = s->splits,
 				    .per_cpu = s->per_cpu,
-				    .metered = s->costed};
+				    .metered = s->costed,
+				    .sheds = s->budget > 0};
 
 	if (!is_keyed(s))
 		return how;
