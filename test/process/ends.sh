@@ -200,7 +200,7 @@ check "no such process" refused 1 "process 4194303: there is no such process" 41
 check "no such function" refused 1 "no function 'stepp'; near: .*step" "$pid/stepp"
 check "no such module" refused 1 "no module 'lib'" "$pid/lib:step"
 check "two processes" refused 2 "points of one process at a time" "$pid/step" 1/main
-check "what is not built" refused 2 "--budget: that is not built for processes yet" --budget 1% "$pid/step"
+check "what is not built" refused 2 "--per-cpu: that is not built for processes yet" --per-cpu "$pid/step"
 as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 check "another user's process" earns 3 PROCESS_PERMISSION "process $pid" "$pid/step"
 as=()
