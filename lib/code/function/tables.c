@@ -36,6 +36,7 @@
 #include <stdlib.h>
 
 #define MAX_ENTRIES 8192 /* of a table */
+#define LINKAGE	    16	 /* bytes of an entry of the procedure linkage table */
 
 /*
  * How many entries are read for a function. Real tables are no larger than the code that they
@@ -189,6 +190,30 @@ static bool is_far(const struct ki_analysis *a, uint32_t i)
 	return ki_form_parse(a->fn, &a->fn->insns[i], &f) && f.opcode == 0xff && f.reg == 5;
 }
 
+static bool is_of_program(const struct ki_analysis *a)
+{
+	return a->target->kind != KI_TARGET_LIVE && !(a->fn->start >> 63);
+}
+
+/*
+ * An entry of the procedure linkage table, which has no symbol in many programs, so it might be a
+ * cold part: what it jumps to is another function, or before that is found the rest of the entry.
+ */
+static bool is_linkage(struct ki_analysis *a, uint32_t i)
+{
+	const struct ki_insn *in = &a->fn->insns[i];
+	struct ki_form f;
+	uint64_t to;
+
+	if (!is_of_program(a) || a->fn->end - a->fn->start > LINKAGE ||
+	    !ki_form_parse(a->fn, in, &f) || !f.rip)
+		return false;
+	if (!ki_target_read_data(a->target, in->target, &to, sizeof(to), NULL) &&
+	    ki_function_holds(a->fn, to))
+		ki_analysis_leader(a, to);
+	return true;
+}
+
 /*
  * Is the frame that the function made still there? Who calls another one in his place has taken
  * it away. A cold part's is its parent's: whether it is given back is all that can be seen.
@@ -222,7 +247,7 @@ static int find_ways(struct ki_analysis *a, uint32_t i, enum ki_found *found,
 	} else if (a->extra[i].traits & KI_TRAIT_TABLE_JUMP) {
 		*found = KI_UNKNOWN_TABLE;
 	}
-	if (ret || *found != KI_NOT_A_TABLE || is_far(a, i))
+	if (ret || *found != KI_NOT_A_TABLE || is_far(a, i) || is_linkage(a, i))
 		return ret;
 	ret = has_frame(a, i, &frame);
 	if (!ret && frame)
@@ -274,11 +299,6 @@ static int find_together(struct ki_analysis *a, struct unknown *u)
 	a->fn->guessed = true;
 	u->sure = false;
 	return 0;
-}
-
-static bool is_of_program(const struct ki_analysis *a)
-{
-	return a->target->kind != KI_TARGET_LIVE && !(a->fn->start >> 63);
 }
 
 int ki_tables_find(struct ki_analysis *a, bool *unknown)

@@ -47,6 +47,11 @@ struct jump {
 		0x4c, 0x8d, 0x15, TABLE - 7, 0, 0, 0, 0x4d, 0x63, 0x0c, 0xba, 0x4f, 0x8d, 0x14,    \
 			0x0a, 0x41, 0xff, 0xe2, 0xc3, 0xeb, 0xfd                                   \
 	}
+/* jmp *(T); push; ud2 */
+#define LINKAGE                                                                                    \
+	{                                                                                          \
+		0xff, 0x25, TABLE - 6, 0, 0, 0, 0x68, 1, 0, 0, 0, 0x0f, 0x0b, 0xcc, 0xcc, 0xcc     \
+	}
 /* push; shl rdi; lea T, rax; add rdi, rax; jmp *rax; pop; ret */
 #define BY_SIZE                                                                                    \
 	{                                                                                          \
@@ -62,6 +67,8 @@ static const struct jump jumps[] = {
 	{"from a label", PROGRAM, APART, 4, {17 - 19, 0, 28 - 19, FAR}, KI_R_OK, 3},
 	{"to a label", PROGRAM, LABEL, 8, {FAR}, KI_R_OK, 1},
 	{"a sum by lea", BASE, LIBRARY, 4, {18 - TABLE, 19 - TABLE, FAR, FAR}, KI_R_OK, 2},
+	{"linkage that is not bound", PROGRAM, LINKAGE, 8, {6}, KI_R_OK, 0},
+	{"linkage that is bound", PROGRAM, LINKAGE, 8, {TABLE}, KI_R_OK, 0},
 	{"no table", PROGRAM, BY_SIZE, 8, {FAR}, KI_R_COMPUTED_GOTO, 0},
 };
 
@@ -81,8 +88,11 @@ static void jumps_by_tables(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
 		const struct jump *j = &jumps[i];
-		const struct ki_symbol s[] = {{.addr = j->base, .name = "f"},
-					      {.addr = j->base + TABLE, .name = "data"}};
+		/* Without a name it could be a cold part. */
+		const char *name = strstr(j->what, "linkage") ? "sub_400000" : "f";
+		const struct ki_symbol s[] = {
+			{.addr = j->base, .name = name},
+			{.addr = j->base + (name[0] == 's' ? 16 : TABLE), .name = "data"}};
 		uint8_t bytes[2 * TABLE];
 		struct text x = {.m = {.kind = KI_TARGET_IMAGE,
 				       .base = j->base,
@@ -98,9 +108,11 @@ static void jumps_by_tables(void **state)
 			bytes[k - 1] = 0xcc;
 		put_table(j, bytes + TABLE);
 		open_text(&x);
-		look_at(&x, "f");
+		look_at(&x, name);
 		for (uint32_t e = 0; e < x.fn->nedges; e++)
 			ways += x.fn->edges[e].kind == KI_EDGE_TABLE;
+		if (j->entries[0] == 6)
+			assert_int_equal(at(&x, 6)->block_start, 1);
 		if (x.fn->reason != j->reason || (!j->reason && ways != j->ways))
 			fail_msg("%s: reason %u, %u ways", j->what, x.fn->reason, ways);
 		close_text(&x);
