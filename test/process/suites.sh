@@ -40,8 +40,8 @@ python=$(python3 -c 'import sys; print(sys.executable)' 2> /dev/null)
 # What it is linked with has its code, or it has it itself.
 interpreter=$(ldd "$python" 2> /dev/null | grep -o 'libpython[^ ]*' | head -n 1)
 results() { grep -E ' \.\.\. |^Ran|^OK' "$1" | sed 's/ in [0-9.]*s$//' | sort; }
-modules=("test_json test_struct test_queue")
-[ "$which" ] && modules+=(test_re test_dict test_thread test_set test_list test_heapq test_zlib test_hashlib test_sort test_exceptions
+modules=("test_json test_struct test_queue" test_re)
+[ "$which" ] && modules+=(test_dict test_thread test_set test_list test_heapq test_zlib test_hashlib test_sort test_exceptions
 	test_generators test_decimal test_unicode test_bytes test_long test_float test_itertools test_functools test_copy)
 points=("command/${interpreter:-$(basename "$(readlink -f "$python")")}:*" 'command/libc.so.6:*')
 for m in "${modules[@]}"; do

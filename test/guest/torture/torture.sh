@@ -80,7 +80,9 @@ loads_stop() {
 		ok "$load: $(wc -l < "$work/$load.rounds") rounds, each with the right result" \
 			test ! -e "$work/$load.wrong" -a -s "$work/$load.rounds"
 	done
-	is "stress-ng: what it found wrong" "$(grep -E 'fail:|error:' $work/stress.log)" ""
+	# The signal that ends it may come while it says so to its own child: that is no fault (EINTR).
+	is "stress-ng: what it found wrong" \
+		"$(grep -E 'fail:|error:' $work/stress.log | grep -v 'pipe: termination write failed, errno=4 ')" ""
 	ok "stress-ng ran" grep -q 'successful run completed' $work/stress.log
 }
 
