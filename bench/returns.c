@@ -5,7 +5,7 @@
  *
  * A processor remembers where calls came from, and takes it for granted that returns go there, the
  * last first. A patch that pushes a return address and jumps has called nobody: the return takes
- * the entry of the call before, and so does each outer return behind it.
+ * the entry of the call before, and so does each outer return after it.
  *
  * A chain of functions call each other, DEPTH deep, over and over. Each is an instruction of five
  * bytes, a call and a return; in the innermost ("one"), in each fourth from there ("fourth"), or in

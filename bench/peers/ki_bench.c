@@ -7,7 +7,7 @@
  * Read: "armed NAME", "hits N" (since it was armed), "site BYTES" (the text where it stands).
  *
  *	ftrace		a function tracer's callback, filtered to the one function
- *	kprobe		a kprobe behind the function's ftrace site: int3, or a jump if
+ *	kprobe		a kprobe after the function's ftrace site: int3, or a jump if
  *			debug.kprobes-optimization is 1 and the optimizer has been there
  *	kprobe-ftrace	a kprobe on the ftrace site: served by ftrace
  *	kretprobe	a return probe, no entry handler
@@ -26,7 +26,7 @@ static char *symbol = "vfs_read";
 module_param(symbol, charp, 0444);
 MODULE_PARM_DESC(symbol, "the function");
 
-/* Behind the ftrace site, and on kernels with IBT behind the endbr64 before it. */
+/* After the ftrace site, and on kernels with IBT after the endbr64 before it. */
 static unsigned int body = IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? 9 : 5;
 module_param(body, uint, 0444);
 MODULE_PARM_DESC(body, "offset in it where the kprobe goes");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * reads FILE [futex]: the workload of the benchmark. RUNS times N reads of one byte of /dev/zero,
- * behind which "ten bytes." stands; futex: each wakes nobody from a futex, instead. The ticks of
+ * after which "ten bytes." stands; futex: each wakes nobody from a futex, instead. The ticks of
  * each run (rdtsc) are written to FILE, one a line, when all is over. Under QEMU's -icount shift=0
  * a tick is an instruction of the guest, whoever executed it.
  */

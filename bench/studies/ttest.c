@@ -140,7 +140,7 @@ static void add_note(struct study *s, char **field)
 
 static const struct kind {
 	const char *name;
-	size_t fields; /* behind the study's name */
+	size_t fields; /* after the study's name */
 	void (*add)(struct study *s, char **field);
 } kinds[] = {
 	{"study", 1, add_study},

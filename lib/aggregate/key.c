@@ -41,7 +41,7 @@ static char *user_frame(const struct ki_aggregate *b, const struct ki_stack *s, 
 			     size);
 }
 
-/* Behind the first stand return addresses: what called is before them. */
+/* After the first stand return addresses: what called is before them. */
 static char *frame_of(void *arg, const struct ki_stack *s, uint32_t k, char *text, size_t size)
 {
 	uint64_t offset = 0;

@@ -13,7 +13,7 @@ const char *const ki_aggregate_fns[KI_AGGREGATE_FNS] = {
 	[KI_AGGREGATE_MAX] = "max", [KI_AGGREGATE_STDDEV] = "stddev",
 };
 
-/* The last number of the text, behind a colon, which is cut off. */
+/* The last number of the text, after a colon, which is cut off. */
 static bool cut_number(char *text, int64_t *out)
 {
 	char *colon = strrchr(text, ':'), *end;
@@ -27,7 +27,7 @@ static bool cut_number(char *text, int64_t *out)
 	return true;
 }
 
-/* Three numbers behind the expression; fewer are a part of it: arg2 > 5 ? 1 : 0. */
+/* Three numbers after the expression; fewer are a part of it: arg2 > 5 ? 1 : 0. */
 static bool cut_bounds(struct ki_aggregate *b, char *text, int64_t *step)
 {
 	if (cut_number(text, step) && cut_number(text, &b->linear.high) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * The result of kerninst stat --by: rows, the most hit first; distributions behind the table.
+ * The result of kerninst stat --by: rows, the most hit first; distributions after the table.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static const uint8_t whole[KI_AGGREGATE_FNS] = {[KI_AGGREGATE_SUM] = KI_STATS_SU
 						[KI_AGGREGATE_MIN] = KI_STATS_MIN,
 						[KI_AGGREGATE_MAX] = KI_STATS_MAX};
 
-/* What people read behind a field of the key. */
+/* What people read after a field of the key. */
 static const char *unit_of(const struct show *s, unsigned int i)
 {
 	static char unit[64];

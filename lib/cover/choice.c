@@ -15,7 +15,7 @@
  * has passed the first one before, and comes to the second one now.
  *
  * PREDS asks for probes in all of its predecessors, so it depends on probes alone. SUCCS depends
- * on blocks behind, and never on itself. They are read in this order, SUCCS until nothing is new.
+ * on blocks after, and never on itself. They are read in this order, SUCCS until nothing is new.
  *
  * A function in which something may be jumped to that no edge shows (an indirect jump without its
  * table, an address of its own in an operand) has a probe in each block.

@@ -121,7 +121,7 @@ static int check(const struct ki_coverage *c, const struct ki_cover_function *f,
 	return 0;
 }
 
-/* Room for more behind n elements of *array. */
+/* Room for more after n elements of *array. */
 static int room(void *array, size_t n, size_t *cap, size_t more, size_t size)
 {
 	void **v = array, *p = ki_vec_grow(*v, n, cap, more, size);

@@ -28,7 +28,7 @@ int ki_coverage_append(struct ki_coverage *c, const struct ki_cover_function *f,
 /* By module, then by name. */
 int ki_cover_by_name(const struct ki_cover_function *a, const struct ki_cover_function *b);
 
-/* All functions in this order, those of one name in order of address; NULL behind them. Free it;
+/* All functions in this order, those of one name in order of address; NULL after them. Free it;
    NULL: out of memory. */
 const struct ki_cover_function **ki_coverage_by_name(const struct ki_coverage *c);
 

@@ -218,7 +218,7 @@ int ki_cover_lines_add(struct ki_cover_lines *l, const char *path, struct ki_err
 	return fit_table(l, t, path, err);
 }
 
-/* The first row that begins at addr or behind. */
+/* The first row that begins at addr or after. */
 static size_t row_from(const struct ki_line_table *t, uint64_t addr)
 {
 	size_t low = 0, high = t->rows.n;

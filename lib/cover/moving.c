@@ -4,7 +4,7 @@
  *
  * By itself, each window with a probe costs the jump to its patch and the one back. In a function
  * that is moved probes cost nothing but themselves; what costs is coming and going: a jump at the
- * entry and behind each call, a call that becomes two instructions, and the way to and from each
+ * entry and after each call, a call that becomes two instructions, and the way to and from each
  * instruction that may not be displaced. Which of them is executed how often nobody knows yet:
  * each counts once. A function in which control may go where no edge shows stays where it is. A
  * springboard that traps counts for what it costs, hundreds of instructions.

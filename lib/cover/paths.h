@@ -12,7 +12,7 @@
 
 enum path_edge_kind {
 	PATH_ENTRY, /* the function is called */
-	PATH_BEGIN, /* a path begins behind an edge back */
+	PATH_BEGIN, /* a path begins after an edge back */
 	PATH_INNER,
 	PATH_LEAVE, /* out of the function */
 	PATH_BACK,  /* back to a block that this one may have come from */

@@ -7,7 +7,7 @@
 #include "kerninst/process.h"
 #include "kerninst/table.h"
 
-enum { BEGUN, LEFT, DEEP, OWN }; /* counters behind those of the paths */
+enum { BEGUN, LEFT, DEEP, OWN }; /* counters after those of the paths */
 
 struct ki_paths {
 	struct ki_target *t;

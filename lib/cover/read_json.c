@@ -329,7 +329,7 @@ static int read_head(struct reader *r)
 	return ret;
 }
 
-/* Lines of functions up to the end; behind each but the last is a comma. */
+/* Lines of functions up to the end; after each but the last is a comma. */
 static int read_functions(struct reader *r)
 {
 	bool more = true, comma;

@@ -54,7 +54,7 @@ static int add_blocks(struct ki_cover *c, const struct ki_function *fn, uint16_t
 	return 0;
 }
 
-/* Blocks behind one do not say how often it was executed: they are led to from elsewhere, too. */
+/* Blocks after one do not say how often it was executed: they are led to from elsewhere, too. */
 static void forget_succs(uint8_t *rules, uint32_t n)
 {
 	for (uint32_t b = 0; b < n; b++)

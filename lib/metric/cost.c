@@ -5,7 +5,7 @@
  *
  * The jumps of a window are shared by its chunks: when one of them goes, the others pay for it. So
  * costs change while a measurement goes on, and what has been spent until then is kept. A function
- * that is moved has no such jumps, but one at its entry and behind each of its calls, which is not
+ * that is moved has no such jumps, but one at its entry and after each of its calls, which is not
  * seen here.
  */
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "code/function/function.h"
 #include "metric/measure.h"
 
-/* In a process nothing comes back behind a tail jump: there the jump is the end. */
+/* In a process nothing comes back after a tail jump: there the jump is the end. */
 static enum ki_point_kind exit_kind(const struct ask *a)
 {
 	return ki_measure_in_process(a->m) ? KI_POINT_EXIT : KI_POINT_EXIT_AFTER;

@@ -3,7 +3,7 @@
  * inside(FUNCTION): a word of the thread that says how deep it is in there. One for each name in a
  * measurement, whoever asks: several functions of one name share it, each with code of its own.
  *
- * It counts up before anything else at the entry, and down behind everything else when the caller
+ * It counts up before anything else at the entry, and down after everything else when the caller
  * gets control back, so that the function is inside itself. Who was there already when the code
  * came is not seen: going down, 0 stays.
  */

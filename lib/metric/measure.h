@@ -83,7 +83,7 @@ struct curve {
 	uint32_t counter;	 /* then: index in the measurement's counters */
 	uint32_t passes;	 /* the same, if metered; a bare counter's own */
 	uint32_t chunk, nchunks; /* in the plan */
-	uint32_t taken;		 /* the same, of hits at which its action was done, and behind it
+	uint32_t taken;		 /* the same, of hits at which its action was done, and after it
 				    how many are left out before the next; KI_NONE: all */
 	uint32_t mask;		 /* then: the global variable that says at which */
 	ki_numbers needs;	 /* the insides that its predicate asks */
@@ -225,7 +225,7 @@ void ki_told_free(struct ki_measure *m);
 
 void ki_curve_free(struct curve *c);
 
-/* What is done at the curve's point, behind its predicate (curves.c). */
+/* What is done at the curve's point, after its predicate (curves.c). */
 int ki_count_build(const struct ask *a, const struct curve *c, const struct words *words,
 		   struct ki_snippet *s, struct ki_node **out);
 

@@ -130,7 +130,7 @@ static void ends_words(const struct ask *a, const struct pair *p,
 
 #define PRIOR_WORDS 4 /* locals from 1 on */
 
-/* Its values for the words: evaluated before the clock is read, stored behind it. */
+/* Its values for the words: evaluated before the clock is read, stored after it. */
 static int make_begun(const struct ask *a, const struct pair *p, struct ki_snippet *s,
 		      struct ki_node **first, struct ki_node **begun)
 {

@@ -161,7 +161,7 @@ static struct ways no_ways(void)
 	return w;
 }
 
-/* From an instruction on; the ways behind it, and from where it jumps to, are known. */
+/* From an instruction on; the ways after it, and from where it jumps to, are known. */
 static struct ways ways_from(const struct ki_long_code *code, const struct ki_decoded *d,
 			     const struct ways *ways, const struct about *about)
 {

@@ -4,7 +4,7 @@
  *
  * The total of a pair is what its counters hold, of calls that are over, and what the driver says
  * of threads that are inside. A thread that comes back between the two questions would be in
- * neither, or in both. So the counters are read before and behind the other question, and if they
+ * neither, or in both. So the counters are read before and after the other question, and if they
  * differ all is asked again. Where calls come so often that this never ends they are short, and
  * what is wrong is less than one of them for each CPU; still a total is never let fall. (A thread
  * that is interrupted between saying that it is out and adding its time is in neither, and nothing

@@ -5,7 +5,7 @@
  *	function	from its entry to when its caller gets control back
  *	block		from its beginning to its post-hook, before its jump or return; what the
  *			functions do that it calls is part of it, what its tail jump leads to is not
- *	instruction	from before it to behind it, wherever it goes on
+ *	instruction	from before it to after it, wherever it goes on
  *	call		from before it to its return; a tail jump: until what it leads to returns
  *	calls		each of the function's that comes back
  *
@@ -94,7 +94,7 @@ static int end_insn(const struct ask *a, struct exits *out)
 			 1u << KI_EDGE_FIXUP | 1u << KI_EDGE_TAKEN | 1u << KI_EDGE_TAIL, &out->at);
 }
 
-/* Of the places behind all exits, those of one jump. */
+/* Of the places after all exits, those of one jump. */
 static int end_tail(const struct ask *a, uint64_t addr, struct exits *out)
 {
 	static const struct ki_point after = {.kind = KI_POINT_EXIT_AFTER};

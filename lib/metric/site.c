@@ -24,7 +24,7 @@ const char *ki_measure_name(const struct ki_function *fn)
 	return fn->symbol ? fn->symbol->name : "function";
 }
 
-/* Made by a compiler: its ftrace site is the first instruction, or behind the endbr64. */
+/* Made by a compiler: its ftrace site is the first instruction, or after the endbr64. */
 static bool is_compiled(const struct ki_function *fn)
 {
 	for (uint32_t i = 0; i < fn->ninsns && i < 2; i++)

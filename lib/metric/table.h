@@ -57,7 +57,7 @@ struct ki_metric_row {
 	bool share;	      /* of something: not more than 1 */
 };
 
-/* The rows about events, behind all others (event_rows.c); NULL: no such number. */
+/* The rows about events, after all others (event_rows.c); NULL: no such number. */
 const struct ki_metric_row *ki_event_row(size_t n);
 
 /* The same row. */

@@ -42,7 +42,7 @@ static int put_rows(struct ki_module_file *f, const struct ki_module_code *c)
 		if (put_place(f, KI_MODULE_ORC_IP, inside(c->rows[i].off), 4) ||
 		    ki_module_put(f, KI_MODULE_ORC, c->rows[i].row, c->row_size))
 			return -ENOMEM;
-	/* Behind the code there is none. */
+	/* After the code there is none. */
 	if (!c->nrows || c->rows[c->nrows - 1].off == c->len)
 		return 0;
 	if (put_place(f, KI_MODULE_ORC_IP, inside(c->len), 4))

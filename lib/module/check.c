@@ -38,7 +38,7 @@ struct table {
 	uint32_t room;	     /* bytes of code that a row is about, at the least */
 };
 
-/* Each in order, and behind what the one before is about. */
+/* Each in order, and after what the one before is about. */
 static int check_table(const struct ki_module_code *c, const struct table *t, struct ki_err *err)
 {
 	uint64_t next = 0;

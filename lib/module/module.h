@@ -80,7 +80,7 @@ struct ki_module_bug { /* a row of the bug table */
 	uint16_t line, flags;
 };
 
-/* All of it; the arrays are the caller's, each in order of off. Behind the code nothing is unwound.
+/* All of it; the arrays are the caller's, each in order of off. After the code nothing is unwound.
  */
 struct ki_module_code {
 	const char *name; /* the module's: letters, digits, _; at most 55 */

@@ -32,7 +32,7 @@ static bool read_of(const char *task, const char *file, char *buf, size_t size)
 	return n >= 0;
 }
 
-/* A line of a stack: "[<0>] msleep+0x2b/0x40", and [MODULE] behind it. */
+/* A line of a stack: "[<0>] msleep+0x2b/0x40", and [MODULE] after it. */
 bool ki_module_on_stack(const char *stack, const char *module)
 {
 	const size_t n = strlen(module);

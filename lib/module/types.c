@@ -94,7 +94,7 @@ static unsigned int bytes_of(const struct btf *btf, uint32_t id, bool *number)
 	return (btf_is_int(t) || btf_is_any_enum(t)) && t->size <= 8 ? t->size : 0;
 }
 
-/* Behind one that is passed otherwise nothing is known. */
+/* After one that is passed otherwise nothing is known. */
 static void read_arguments(const struct btf *btf, const char *function, struct ki_argument *v,
 			   size_t n)
 {

@@ -9,7 +9,7 @@ enum ki_look { KI_LOOK_PLAIN, KI_LOOK_BOLD, KI_LOOK_INVERSE };
 
 struct ki_canvas {
 	unsigned int width, height;
-	char *text;	      /* height lines of width characters, each with a 0 behind it */
+	char *text;	      /* height lines of width characters, each with a 0 after it */
 	unsigned char *looks; /* enum ki_look of each line */
 };
 

@@ -280,7 +280,7 @@ static int expand_edges(struct resolver *r, const struct request *w, enum ki_poi
 			  w->spec->suffix == KI_POINTSPEC_CALL_TO ? "calls" : "cfg", w->sym->name);
 }
 
-/* Does anything come behind the instruction? */
+/* Does anything come after the instruction? */
 static bool goes_on(const struct ki_function *fn, uint32_t i)
 {
 	const struct ki_insn *in = &fn->insns[i];

@@ -54,7 +54,7 @@ struct near {
 	unsigned int rank;
 };
 
-/* How near a name is: edits, or behind those how much longer a name is that contains it. */
+/* How near a name is: edits, or after those how much longer a name is that contains it. */
 static unsigned int rank_of(const char *wanted, const char *name)
 {
 	unsigned int d = ki_pointspec_distance(wanted, name, NEAR_EDITS);

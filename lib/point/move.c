@@ -43,7 +43,7 @@ static int spares_at(const struct resolver *r, const struct ki_point *at, bool *
 	return ret == -ENOMEM ? ki_err_set(r->err, -ENOMEM, 0, "out of memory") : 0;
 }
 
-/* Would any of the function's points stand behind a breakpoint that moving it spares? */
+/* Would any of the function's points stand after a breakpoint that moving it spares? */
 static int spares_breakpoint(const struct resolver *r, bool *spares)
 {
 	int ret = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * A text that names one point: its kind, and the number behind its name.
+ * A text that names one point: its kind, and the number after its name.
  */
 #include <errno.h>
 
 #include "kerninst/match.h"
 #include "kerninst/points.h"
 
-/* What the number behind a point's name is. */
+/* What the number after a point's name is. */
 enum number { NUMBER_NONE, NUMBER_BLOCK, NUMBER_EDGE, NUMBER_OFFSET, NUMBER_ADDRESS };
 
 static const struct {

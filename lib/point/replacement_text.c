@@ -29,7 +29,7 @@ static int take_first(void *ctx, const struct ki_symbol *sym)
 	return 0;
 }
 
-/* The one function that a text names; spec: what stands behind the name. */
+/* The one function that a text names; spec: what stands after the name. */
 static int one_function(struct reading *r, const char *text, struct ki_pointspec *spec,
 			const struct ki_symbol **out)
 {

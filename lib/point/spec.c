@@ -125,7 +125,7 @@ static bool take_suffix(const char *text, struct ki_pointspec *out)
 	return false;
 }
 
-/* Cut off what stands behind the function, if it is something that is known. */
+/* Cut off what stands after the function, if it is something that is known. */
 static void cut_suffix(char *text, struct ki_pointspec *out)
 {
 	for (char *p = strpbrk(text, ":+"); p; p = strpbrk(p + 1, ":+")) {

@@ -35,7 +35,7 @@ struct ki_token {
 	uint32_t at; /* where it begins in the source, in bytes */
 	uint8_t kind;
 	uint8_t base;		   /* KI_TOKEN_NUMBER: 8, 10, 16; a character has 10 */
-	bool is_unsigned, is_long; /* KI_TOKEN_NUMBER: u, l behind it */
+	bool is_unsigned, is_long; /* KI_TOKEN_NUMBER: u, l after it */
 	uint64_t value;
 };
 
@@ -64,14 +64,14 @@ struct ki_lexer {
 	const char *text, *next;
 	struct ki_token now;
 	struct ki_err *err;
-	enum ki_lex_wrong wrong; /* behind an error */
+	enum ki_lex_wrong wrong; /* after an error */
 };
 
 /* Begin, with the first token. The text must live as long. 0, or -EINVAL. */
 int ki_lex_start(struct ki_lexer *l, const struct ki_lex_rules *rules, const char *text,
 		 struct ki_err *err);
 
-/* The next token. Behind the end there is the end. */
+/* The next token. After the end there is the end. */
 int ki_lex_next(struct ki_lexer *l);
 
 /* Is the token this mark, or this name? */
@@ -80,7 +80,7 @@ bool ki_lex_is(const struct ki_lexer *l, const char *text);
 /* Past this mark, or the error that it is expected. */
 int ki_lex_take(struct ki_lexer *l, const char *mark);
 
-/* All behind the token up to this mark, without white space around it, becomes the next one: a
+/* All after the token up to this mark, without white space around it, becomes the next one: a
    KI_TOKEN_NAME. */
 void ki_lex_until(struct ki_lexer *l, char mark);
 
@@ -88,7 +88,7 @@ void ki_lex_until(struct ki_lexer *l, char mark);
    KI_TOKEN_NAME. */
 void ki_lex_widen(struct ki_lexer *l, const char *stops);
 
-/* "LANGUAGE: column N: ...", or "line M, column N" behind the first line; -EINVAL. */
+/* "LANGUAGE: column N: ...", or "line M, column N" after the first line; -EINVAL. */
 int ki_lex_error(const struct ki_lexer *l, uint32_t at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -86,7 +86,7 @@ static int reg(struct ki_parser *p, struct ki_ast **out)
 	return 0;
 }
 
-/* Behind the expression of str or ustr: how many bytes there is room for. */
+/* After the expression of str or ustr: how many bytes there is room for. */
 static int string_size(struct ki_parser *p, struct ki_ast *e)
 {
 	int ret = ki_lex_next(&p->lex);
@@ -112,7 +112,7 @@ static int starts_with(struct ki_parser *p, struct ki_ast *e)
 	return ret ? ret : adopt(p, e, 1, text);
 }
 
-/* str, ustr or starts, and what stands behind it in parentheses. */
+/* str, ustr or starts, and what stands after it in parentheses. */
 static int string_function(struct ki_parser *p, struct ki_ast *e)
 {
 	struct ki_ast *kid;
@@ -245,7 +245,7 @@ static int type_words(struct ki_parser *p, char text[TYPE_LEN])
 	return ret;
 }
 
-/* Behind a (: TYPE ) or TYPE * ). *is_type false: no type stands there, and nothing was taken. */
+/* After a (: TYPE ) or TYPE * ). *is_type false: no type stands there, and nothing was taken. */
 static int type_in_parentheses(struct ki_parser *p, bool pointer, bool *is_type, enum ki_type *out)
 {
 	char text[TYPE_LEN];
@@ -397,7 +397,7 @@ static int operation(struct ki_parser *p, const struct ki_op *op, struct ki_ast 
 	return ret ? ret : adopt(p, *out, 1, right);
 }
 
-/* Only behind `in (...)`, which has no right operand, can an operator come that binds stronger than
+/* Only after `in (...)`, which has no right operand, can an operator come that binds stronger than
    the one before: it would seem to belong to the list, and is left for nobody to take. */
 static int binary(struct ki_parser *p, unsigned int least, struct ki_ast **out)
 {

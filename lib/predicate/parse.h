@@ -25,7 +25,7 @@ struct ki_parser {
 	unsigned int level; /* of nesting now */
 };
 
-/* An expression from the token at hand; behind it, whatever could not be part of it. 0, -EINVAL,
+/* An expression from the token at hand; after it, whatever could not be part of it. 0, -EINVAL,
    -ENOMEM. The node belongs to the pool. */
 int ki_parse_expr(struct ki_parser *p, struct ki_ast **out);
 

@@ -28,19 +28,19 @@ enum chunk_type {
 
 struct chunk {
 	uint32_t magic, type;
-	uint32_t length; /* of the payload behind it: a multiple of 8 */
+	uint32_t length; /* of the payload after it: a multiple of 8 */
 	uint32_t number; /* 0, 1, ... in the file */
 	uint64_t check;	 /* ki_chunk_check */
 };
 
-/* Strings behind it: kernel, build, boot, host, command. */
+/* Strings after it: kernel, build, boot, host, command. */
 struct file_header {
 	uint32_t format, cpus, tsc_khz, zero;
 	uint64_t tsc;
 	int64_t time;
 };
 
-/* Behind it struct file_field for each field; then strings: name, point, each field's name, unit.
+/* After it struct file_field for each field; then strings: name, point, each field's name, unit.
  */
 struct file_instrument {
 	uint32_t id, nfields;
@@ -53,12 +53,12 @@ struct file_field {
 	uint8_t zero[6];
 };
 
-/* Its name behind it, with 1 to 8 bytes of 0. */
+/* Its name after it, with 1 to 8 bytes of 0. */
 struct file_symbol {
 	uint64_t addr, size;
 };
 
-/* Its values behind it. */
+/* Its values after it. */
 struct file_record {
 	uint32_t id;
 	uint16_t words, cpu;
@@ -78,20 +78,20 @@ struct file_end {
 	uint64_t lost, records, tsc;
 };
 
-/* Its frames' addresses behind it. */
+/* Its frames' addresses after it. */
 struct file_stack {
 	uint64_t number;
 	uint32_t tgid, frames;
 };
 
-/* Where an address of a process lies: in which file; strings behind it: function, path, build id.
+/* Where an address of a process lies: in which file; strings after it: function, path, build id.
  */
 struct file_user {
 	uint32_t tgid, zero;
 	uint64_t addr, file_offset, offset;
 };
 
-/* Strings behind it: name, module. A module's row is two strings: name, build id. */
+/* Strings after it: name, module. A module's row is two strings: name, build id. */
 struct file_function {
 	uint64_t addr, cfg;
 };

@@ -29,7 +29,7 @@ int ki_frames_add_user(struct ki_users *u, uint32_t tgid, uint64_t addr, ki_buff
 /* Look at the processes whose stacks are new in the table. */
 void ki_frames_look(struct ki_frames *f);
 
-/* The address by which a frame is found: a return address is behind its call. */
+/* The address by which a frame is found: a return address is after its call. */
 static inline uint64_t ki_frame_place(const struct ki_stack *s, uint32_t i)
 {
 	return i ? s->addrs[i] - 1 : s->addrs[i];

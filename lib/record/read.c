@@ -443,7 +443,7 @@ const char *ki_recording_symbol(const struct ki_recording *r, uint64_t addr, uin
 	size_t low = 0, high = r->symbols.n;
 	const struct known_symbol *s;
 
-	while (low < high) { /* the first that begins behind it */
+	while (low < high) { /* the first that begins after it */
 		size_t mid = (low + high) / 2;
 
 		if (r->symbols.v[mid].addr <= addr)

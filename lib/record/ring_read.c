@@ -4,7 +4,7 @@
  * an end however fast others write. In each CPU's buffer times go up; the next record of each is
  * copied, and that with the smallest time of all is taken first: a heap of cursors.
  *
- * A record is given back by moving the tail behind it when it has been copied. In a ring that keeps
+ * A record is given back by moving the tail after it when it has been copied. In a ring that keeps
  * the newest nothing is given back, and the writer may come by while a record is copied. He says so
  * before he writes: so the copy is good if `oldest` has not passed its position afterwards.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * The session's table of strings. What is there does not change any more, so it is read in place;
- * behind each string there is a 0.
+ * after each string there is a 0.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -266,7 +266,7 @@ static const struct symbol *symbol_at(const struct ki_user_file *file, uint64_t 
 	if (i == file->sections.n)
 		return NULL;
 	*addr = off - file->sections.v[i].off + file->sections.v[i].addr;
-	while (low < high) { /* the first that begins behind it */
+	while (low < high) { /* the first that begins after it */
 		size_t mid = (low + high) / 2;
 
 		if (file->symbols.v[mid].addr <= *addr)

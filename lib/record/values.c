@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Values are expressions of the predicates' language, with a name before them if one is wanted. How
- * they are shown is written behind that name, as if it were a unit: ip/code:$rdi, len/bytes:arg2.
+ * they are shown is written after that name, as if it were a unit: ip/code:$rdi, len/bytes:arg2.
  * comm is two words, a string up to 16.
  */
 #include "kerninst/record_values.h"
@@ -104,7 +104,7 @@ static int add_text(struct ki_record_values *v, struct ki_record_field *f,
 	return ret;
 }
 
-/* stack, ustack, or with a number of frames to leave out behind it: stack(2). */
+/* stack, ustack, or with a number of frames to leave out after it: stack(2). */
 static bool is_stack(const char *expr, struct ki_record_value *out)
 {
 	const bool user = *expr == 'u';

@@ -54,7 +54,7 @@ uint64_t ki_chunk_check(const struct chunk *c, const void *payload)
 	return XXH3_64bits_withSeed(payload, c->length, seed);
 }
 
-/* Behind a failure nothing is written: what stands there is whole. */
+/* After a failure nothing is written: what stands there is whole. */
 static int fail(struct ki_record_file *f, int code)
 {
 	if (!f->failed) {

@@ -283,7 +283,7 @@ static double toward(double from, double to, double by)
 	return to > from ? from + step : from - step;
 }
 
-/* A corner at s, rounded: the pieces before and behind are horizontal and vertical or so. */
+/* A corner at s, rounded: the pieces before and after are horizontal and vertical or so. */
 static void put_corner(const struct picture *p, const struct ki_spot *s)
 {
 	fprintf(p->out, "L%.1f %.1fQ%.1f %.1f %.1f %.1f", toward(s->x, s[-1].x, ROUND),

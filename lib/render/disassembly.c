@@ -81,7 +81,7 @@ static bool has_row(const struct shown *d, const struct ki_listing_line *l, uint
 	return l->kind == KI_LISTING_SAME && d->v->fn->insns[l->insn].flags & flag;
 }
 
-/* What stands behind ';': the reason, rows, what is displaced, the free registers. */
+/* What stands after ';': the reason, rows, what is displaced, the free registers. */
 static void remarks(const struct shown *d, const struct ki_listing_line *l, char *buf, size_t len)
 {
 	unsigned int reason = ki_listing_reason(d->v, l);
@@ -119,7 +119,7 @@ static void print_line(const struct shown *d, const struct ki_listing_line *l)
 	fprintf(d->out, "%-*s%s\n", *behind ? d->text_width : 0, text, behind);
 }
 
-/* All padding from line i on is one line; returns the number of the line behind it. */
+/* All padding from line i on is one line; returns the number of the line after it. */
 static size_t print_padding(const struct shown *d, size_t i)
 {
 	const struct ki_listing_line *first = &d->v->lines.v[i];

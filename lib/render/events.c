@@ -33,7 +33,7 @@ static const char *here(size_t n, struct ki_err *why)
 	return why->reason ? "no" : "unknown";
 }
 
-/* The reason behind the event's name, which stands beside it. */
+/* The reason after the event's name, which stands beside it. */
 static const char *reason(const char *name, const struct ki_err *why)
 {
 	const size_t len = strlen(name);

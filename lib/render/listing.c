@@ -23,7 +23,7 @@ static bool is_same(const struct ki_listing *v, const struct ki_insn *in)
 	return !memcmp(v->bytes + at, v->fn->bytes + at, in->len);
 }
 
-/* The line at addr, at or behind the start of instruction *i, which moves on behind it. */
+/* The line at addr, at or after the start of instruction *i, which moves on after it. */
 static struct ki_listing_line next_line(const struct ki_listing *v, uint64_t addr, uint32_t *i)
 {
 	const struct ki_function *fn = v->fn;

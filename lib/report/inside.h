@@ -99,7 +99,7 @@ void ki_report_fields(const struct ki_report *c, const struct ki_report_record *
 void ki_report_span(const struct ki_report *c, const struct ki_instrument *in, double *on,
 		    double *off);
 
-/* Before and behind all that asks about sampling. 0, or -ENOMEM. */
+/* Before and after all that asks about sampling. 0, or -ENOMEM. */
 int ki_report_sampling_begin(struct ki_report *c);
 void ki_report_sampling_end(struct ki_report *c);
 

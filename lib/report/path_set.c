@@ -29,7 +29,7 @@ static void free_path(void *path)
 	free(p);
 }
 
-/* Its steps stand behind its sums. */
+/* Its steps stand after its sums. */
 static struct path *new_path(const struct path *key)
 {
 	size_t sums = key->nsteps * sizeof(*key->sums);

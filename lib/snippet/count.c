@@ -13,7 +13,7 @@ static const uint8_t inc_gs[] = {0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0};
 static const uint8_t save_flags[] = {0x50, 0x9f, 0x0f, 0x90, 0xc0};
 static const uint8_t restore_flags[] = {0x04, 0x7f, 0x9e, 0x58};
 
-/* Behind the displacement stands the byte that is stored. */
+/* After the displacement stands the byte that is stored. */
 static const uint8_t mark[] = {0xc6, 0x05, 0, 0, 0, 0, 1};
 static const uint8_t inc_global[] = {0xf0, 0x48, 0xff, 0x05, 0, 0, 0, 0};
 

@@ -19,7 +19,7 @@ void ki_format_kids(FILE *f, const struct ki_node *n, const char *before);
 void ki_format_args(FILE *f, const struct ki_node *n); /* with both parentheses */
 void ki_format_var(FILE *f, const struct ki_node *n, const struct ki_node *index);
 
-/* A statement that contains no others; what stands behind it. */
+/* A statement that contains no others; what stands after it. */
 void ki_format_simple(FILE *f, const struct ki_node *n, const char *end);
 void ki_format_stmt(FILE *f, const struct ki_node *n, unsigned int depth);
 void ki_format_indent(FILE *f, unsigned int depth);

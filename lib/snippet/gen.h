@@ -138,7 +138,7 @@ void ki_gen_effect(struct gen *g, const struct ki_node *n); /* an expression wit
 void ki_gen_push_value(struct gen *g, const struct ki_node *n, unsigned int dest, struct claims *c);
 
 /* gen_index.c */
-/* cmp $, %reg; ja; behind it the caller puts the access. Returns the label to end at. */
+/* cmp $, %reg; ja; after it the caller puts the access. Returns the label to end at. */
 uint32_t ki_gen_bound(struct gen *g, unsigned int index, uint32_t count);
 struct rm ki_gen_at_index(const struct ki_node *n, unsigned int reg);
 /* Of words that threads share: the address of the one whose index is in a register, which changes.
@@ -191,7 +191,7 @@ struct rm ki_gen_word_look(struct gen *g, const struct ki_var *v, uint32_t none)
 /* If statements from here on share one look for words, generate them; *stop is the next one. */
 bool ki_gen_words_shared(struct gen *g, struct ki_node *first, const struct ki_node *end,
 			 struct ki_node **stop);
-/* If an `if` asks other things before it needs words, generate it; `no`: what comes behind it. */
+/* If an `if` asks other things before it needs words, generate it; `no`: what comes after it. */
 bool ki_gen_words_behind(struct gen *g, struct ki_node *n, uint32_t no);
 /* Does every way through it use a word? */
 bool ki_gen_words_always(const struct ki_node *n);

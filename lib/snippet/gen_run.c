@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Statements one behind the other, and where locals live meanwhile.
+ * Statements one after the other, and where locals live meanwhile.
  *
  * A local is somewhere from the first statement of a list that uses it to the last one: in a
  * register, as long as enough of them are left, else in a word on the stack. If all its uses are in

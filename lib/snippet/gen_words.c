@@ -5,7 +5,7 @@
  * Where they are is in a word per CPU, which is 0 if the thread has none. So a word costs three
  * instructions before it can be used: mov, test, je. Statements that use several, or one several
  * times, pay them once: the pointer stays in a register as long as they run, and what a thread
- * without words does instead is made a second time behind the je, with 0 for each word that is read
+ * without words does instead is made a second time after the je, with 0 for each word that is read
  * and nothing for each that is written. For most of what is asked that is no code at all, and the
  * je leads to the end.
  *

@@ -61,7 +61,7 @@ static void drop(struct asm_insn *i)
 	i->len = 0;
 }
 
-/* What nothing leads to: behind a condition that is constant. */
+/* What nothing leads to: after a condition that is constant. */
 static void drop_unreached(struct code_list *a)
 {
 	bool falls = true;

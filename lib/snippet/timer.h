@@ -16,7 +16,7 @@
  * beyond are not counted, so it seems to end too early: too_deep (NULL: nothing) is what is done at
  * each of them.
  *
- * first and begun (NULL: nothing) are done before and behind the clock of an outermost call, ending
+ * first and begun (NULL: nothing) are done before and after the clock of an outermost call, ending
  * before the word is 0 again. So what an interrupt calls from begun to ending is inside, and what
  * begun has left is what ending finds; what first does takes no time of the call.
  *

@@ -119,7 +119,7 @@ static const char *misuse(const struct ki_node *parent, const struct ki_node *ki
 	return NULL;
 }
 
-/* Registers for one more child, evaluated behind those before it. */
+/* Registers for one more child, evaluated after those before it. */
 static uint8_t need_with(const struct ki_node *parent, unsigned int i, const struct ki_node *kid)
 {
 	unsigned int a = parent->need, b = kid->need;

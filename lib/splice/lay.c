@@ -22,7 +22,7 @@ static bool rank_blocks(const struct ki_function *fn, const uint32_t *blocks, ui
 	return true;
 }
 
-/* Windows of one block stay as they are: where each stands. first: of each rank, + 1 behind. */
+/* Windows of one block stay as they are: where each stands. first: of each rank, + 1 after. */
 static void place_windows(const struct ki_function *fn, const struct ki_spans *spans,
 			  const uint32_t *rank, uint32_t *first, uint16_t *places)
 {

@@ -11,10 +11,10 @@
  * fault goes to its fixup. Where control comes back into the text there has to be a springboard:
  *
  *   - the first instruction, or what follows those at the entry that may not be displaced
- *   - behind each call, unless the function is laid out: then calls are made from the patch
- *   - behind, and at the targets of, what may not be displaced
+ *   - after each call, unless the function is laid out: then calls are made from the patch
+ *   - after, and at the targets of, what may not be displaced
  *   - at fixups, at the targets of jump tables, and where other functions jump to
- *   - at what nothing is seen to lead to: behind an iret, which takes its target from the stack
+ *   - at what nothing is seen to lead to: after an iret, which takes its target from the stack
  *   - and every host in whose tail one of these bounces
  *
  * All other windows need none. The text that they leave is still right if somebody is there, a

@@ -3,10 +3,10 @@
  * Places: sides of instructions, and which of them are the same moment.
  *
  * An instruction that must stay where it is has no side of its own that code could stand on. But
- * what runs behind an instruction runs before the next one, if nothing else leads to the next: the
+ * what runs after an instruction runs before the next one, if nothing else leads to the next: the
  * two are one moment, with the same registers and flags, and either will do. So the moment
- * before instruction i is also KI_AFTER i - 1 if i begins no block, and the moment behind i is also
- * KI_BEFORE i + 1 if that begins none, or one that this edge alone leads to. Behind a call only
+ * before instruction i is also KI_AFTER i - 1 if i begins no block, and the moment after i is also
+ * KI_BEFORE i + 1 if that begins none, or one that this edge alone leads to. After a call only
  * the latter exists: its return address is one of the original's.
  *
  * That nothing else leads to a block has to be known, not supposed: one edge of the function, no

@@ -87,7 +87,7 @@ static int reserve(struct ki_plan *p)
 	return map_reserve(p);
 }
 
-/* Write the copies of a window's instructions behind the plan's, not counting them yet. */
+/* Write the copies of a window's instructions after the plan's, not counting them yet. */
 static unsigned int copy_span(struct ki_plan *p, const struct ki_function *fn,
 			      const struct ki_span *s)
 {
@@ -279,7 +279,7 @@ int ki_plan_guard(struct ki_plan *p, const struct ki_insertion *at, const struct
 	if (ret)
 		return ret;
 	c->kind = KI_CHUNK_GUARDED;
-	c->order = UINT16_MAX; /* behind what counts calls */
+	c->order = UINT16_MAX; /* after what counts calls */
 	c->target = target;
 	memcpy(c->code, code, sizeof(code));
 	memcpy(c->code + sizeof(code), &value, byte ? 1 : 4);

@@ -117,7 +117,7 @@ static bool comes_back(const struct ki_insn *in)
 	       !(in->flags & KI_INSN_NORETURN);
 }
 
-/* Before what ends the block; behind what does not. */
+/* Before what ends the block; after what does not. */
 static int find_block_end(struct search *s)
 {
 	const struct ki_function *fn = s->g.fn;
@@ -204,7 +204,7 @@ static int find_exits(struct search *s)
 	return ret;
 }
 
-/* The same, at a jump: when what it leads to has returned. (Behind a fault nothing can be.) */
+/* The same, at a jump: when what it leads to has returned. (After a fault nothing can be.) */
 static struct ki_place behind_exit(const struct ki_ground *g, const struct ki_edge *e)
 {
 	struct ki_place at;

@@ -23,10 +23,10 @@ typedef ki_vec(struct ki_place) ki_places;
 /* One side of instruction i itself, or why there is none. */
 struct ki_place ki_place_side(const struct ki_ground *g, uint32_t i, enum ki_where where);
 
-/* Before instruction i: there, or behind the one that alone leads to it. */
+/* Before instruction i: there, or after the one that alone leads to it. */
 struct ki_place ki_place_before(const struct ki_ground *g, uint32_t i);
 
-/* Where control goes on behind instruction i, not by a jump: there, or before the next. */
+/* Where control goes on after instruction i, not by a jump: there, or before the next. */
 struct ki_place ki_place_behind(const struct ki_ground *g, uint32_t i);
 
 /* Executed once whenever the block is, and what follows it in the block too. */

@@ -2,10 +2,10 @@
 /*
  * Edges: on which side of which instruction control is when it takes one.
  *
- *	taken, of jcc		behind it on the taken side
- *	fall-through		behind the block's last instruction
+ *	taken, of jcc		after it on the taken side
+ *	fall-through		after the block's last instruction
  *	jmp, ret, call, tail	before the instruction, which goes nowhere else
- *	exception		behind it on the taken side, on its way to the fixup
+ *	exception		after it on the taken side, on its way to the fixup
  *	table			nowhere: the same instruction goes elsewhere too
  */
 #include "splice/point.h"

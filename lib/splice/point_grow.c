@@ -25,7 +25,7 @@ static bool calls(const struct ki_function *fn, const struct ki_insn *in, const 
 	return sym && sym->addr == in->target && !strncmp(sym->name, name, strlen(name));
 }
 
-/* Behind a call that never comes back the compiler puts a nop, so that the address is its
+/* After a call that never comes back the compiler puts a nop, so that the address is its
    function's: nobody falls out of such a block. */
 static bool ends(const struct ki_function *fn, const struct ki_edge *e)
 {
@@ -41,7 +41,7 @@ static bool ends(const struct ki_function *fn, const struct ki_edge *e)
 	return false;
 }
 
-/* The call behind which the edge leads back; KI_NONE. */
+/* The call after which the edge leads back; KI_NONE. */
 static uint32_t call_before(const struct ki_function *fn, const struct ki_edge *e)
 {
 	for (uint32_t i = e->insn, n = 0; i && n < AWAY; i--, n++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Names of points. One table is both the writer's and the reader's: a kind of point has a word, a
- * number or an offset behind it or neither, and a word for its side.
+ * number or an offset after it or neither, and a word for its side.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -57,7 +57,7 @@ int ki_point_format(const struct ki_point *pt, uint64_t start, uint16_t order,
 	return 0;
 }
 
-/* Digits up to `end`, no more than max; hexadecimal behind 0x if that is allowed. */
+/* Digits up to `end`, no more than max; hexadecimal after 0x if that is allowed. */
 static int read_number(const char *from, const char *end, bool hex_allowed, uint64_t max,
 		       uint64_t *out)
 {

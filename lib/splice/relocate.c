@@ -15,11 +15,11 @@
  *	the same above 2 GiB		68 low half  c7 44 24 04 high half  and as above
  *	jmp r/m64, ret, ud2		as the first two rows
  *
- * A loop has no 32-bit form: its copy goes over a jump that leads behind the copy to one that
+ * A loop has no 32-bit form: its copy goes over a jump that leads after the copy to one that
  * leads to the target.
  *
  * RETURN is e8 1, cc, 48 c7 04 24 ABS32(return address): a call over a byte, and then what it has
- * pushed is overwritten. A call must leave the address behind its original on the stack, not one in
+ * pushed is overwritten. A call must leave the address after its original on the stack, not one in
  * the patch (doc/design.md, section 4.5); and it must be a call, or the processor takes each of the
  * returns that follow for another one. It comes first, as in the processor's own call, but the
  * operand of an indirect one is now read after it: an operand based on %rsp is refused.
@@ -136,7 +136,7 @@ static void put_insn(struct ki_copy *c, const struct ki_insn *in, const uint8_t 
 
 /*
  * Push an address of a process's that no push has an operand for: the high half is put right
- * behind it, in the word that has just been pushed (movl $high, 4(%rsp)). No flags.
+ * after it, in the word that has just been pushed (movl $high, 4(%rsp)). No flags.
  */
 static void put_far_return(struct ki_copy *c, uint64_t ret)
 {

@@ -4,15 +4,15 @@
  *
  * In each block, over each run of instructions that may be displaced: take instructions until
  * there is room for a jump, close the window, begin the next. A call closes a window whatever
- * its size, because execution comes back behind it: to an address that must stay the beginning
+ * its size, because execution comes back after it: to an address that must stay the beginning
  * of something. What is then too short joins the window before it in the run, unless that ends
- * in a call; or, behind an instruction that never falls through, takes filler bytes of int3 (in a
+ * in a call; or, after an instruction that never falls through, takes filler bytes of int3 (in a
  * process of nops, too) that nothing executes: as many as a jump needs, or else as a short jump
  * does. A window joins, too, if its springboard would cover the call that it ends in: where that is
  * not covered, patches execute it in its place. Then each window gets its springboard, for which
  * windows may be joined (springboard_choice.c).
  *
- * An instruction that may fault (of the exception table) begins a window or lies behind its jump:
+ * An instruction that may fault (of the exception table) begins a window or lies after its jump:
  * a task may sleep in the fault, for as long as it likes, and comes back to just this place.
  *
  * Nothing but the function's bytes and blocks goes in, so everybody who looks finds the same.
@@ -86,7 +86,7 @@ static bool is_filler(const struct ki_function *fn, uint32_t i)
 	return in->kind == KI_INSN_PAD && !in->block_start && *bytes_of(fn, in) == 0xcc;
 }
 
-/* Reach the size of a springboard with bytes behind the window that nothing executes. */
+/* Reach the size of a springboard with bytes after the window that nothing executes. */
 static void take_filler(const struct finder *f, struct ki_span *s)
 {
 	uint32_t i = s->first + s->count;

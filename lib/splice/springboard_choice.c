@@ -5,8 +5,8 @@
  * A window of 5 bytes takes a jmp rel32. A shorter one of 2 takes a jmp rel8, if 5 bytes for its
  * bounce, a jmp rel32, can be had within reach; else it takes an int3. Bytes that may be had are
  *
- *   filler	int3 and nop behind code that never falls through
- *   tails	what lies behind the springboard of a window of 10 bytes or more: its host
+ *   filler	int3 and nop after code that never falls through
+ *   tails	what lies after the springboard of a window of 10 bytes or more: its host
  *   joints	the same, of neighbouring windows of a block that are joined to one
  *
  * and, where the stack is as it is at the window, they are wanted in this order: filler needs
@@ -22,7 +22,7 @@
  * and the higher hi. Take all free bytes there may be: all filler, and everything joined that can
  * be (joining only adds free bytes: it gives back the 5 bytes of each springboard but the first).
  * Go through the short windows in order of address and give each the lowest place that is free
- * behind the place given last; if that lies above its hi, leave the window out. This serves as
+ * after the place given last; if that lies above its hi, leave the window out. This serves as
  * many as any assignment can:
  *
  *   In any assignment the places can be made to ascend as the windows do: if i stands before j and
@@ -31,7 +31,7 @@
  *   Let such an assignment serve m of the first k windows at places p1 < .. < pm. Then ours serves
  *   at least m of them, and its first m places g1 < .. < gm have gi <= pi. By induction on k: if it
  *   does not serve window k, nothing is to be shown. If it does, at pm, then g(m-1) <= p(m-1), so
- *   pm is free behind g(m-1). If ours has served m windows before k, the one at gm, j < k, took the
+ *   pm is free after g(m-1). If ours has served m windows before k, the one at gm, j < k, took the
  *   lowest place from lo(j) <= lo(k) on; so gm <= pm. Else window k finds pm or something lower,
  *   and is served.
  *
@@ -41,7 +41,7 @@
  * Then places are improved, without taking any from a window that has one. First, for each window
  * in order of address, by a place where the stack is as it is at the window's beginning (frames.c):
  * the unwinder's row there is then the right one for the bounce. Then each group, in order of
- * address, is taken apart, and each tail is taken away, and the windows behind are placed again
+ * address, is taken apart, and each tail is taken away, and the windows after are placed again
  * as above; if one of them goes without, it is undone. In the end windows are joined only across
  * boundaries where a bounce stands.
  */
@@ -54,7 +54,7 @@
 #include "splice/frames.h"
 
 #define BELOW (128 - KI_SHORT_LEN) /* how far before a window its bounce may start */
-#define ABOVE (127 + KI_SHORT_LEN) /* and how far behind its start */
+#define ABOVE (127 + KI_SHORT_LEN) /* and how far after its start */
 
 /* Bytes that a bounce may take. */
 struct ki_free {
@@ -156,7 +156,7 @@ static void add_tail(struct ki_boards *b, size_t w)
 
 /*
  * All free bytes, in order of address. What filler a window has taken is not free; nor is what
- * the kernel may write behind a short jump or return at the place of a static call.
+ * the kernel may write after a short jump or return at the place of a static call.
  */
 static void find_free(struct ki_boards *b)
 {
@@ -258,7 +258,7 @@ static uint64_t level_place(const struct ki_boards *b, const struct ki_seeker *s
 	return 0;
 }
 
-/* The lowest place for a window behind `pos`, which is where the one before has ended. */
+/* The lowest place for a window after `pos`, which is where the one before has ended. */
 static void seek(const struct ki_boards *b, struct ki_seeker *s, uint64_t pos)
 {
 	uint64_t lo = lowest_of(s) > pos ? lowest_of(s) : pos, hi = s->addr + ABOVE;
@@ -283,8 +283,8 @@ static void seek(const struct ki_boards *b, struct ki_seeker *s, uint64_t pos)
 }
 
 /*
- * Place windows from number k on, until window `last` is behind and the rest would find the same
- * as before. Returns the number behind the last one placed; *lost: a window goes without that
+ * Place windows from number k on, until window `last` is after and the rest would find the same
+ * as before. Returns the number after the last one placed; *lost: a window goes without that
  * had a place, and it is the last one tried.
  */
 static size_t place_from(struct ki_boards *b, size_t k, size_t last, bool *lost)
@@ -345,7 +345,7 @@ static void level_windows(struct ki_boards *b)
 	}
 }
 
-/* Take the group that begins at i apart, or together again; returns what is behind it. */
+/* Take the group that begins at i apart, or together again; returns what is after it. */
 static size_t part_group(struct ki_boards *b, size_t i, bool part)
 {
 	uint64_t end = b->free[i].group_end;

@@ -10,7 +10,7 @@
 #define KI_JMP_LEN   5 /* jmp rel32 */
 #define KI_SHORT_LEN 2 /* jmp rel8 */
 
-/* What control never goes on behind; a call that does not return is none. */
+/* What control never goes on after; a call that does not return is none. */
 static inline bool ki_insn_ends(const struct ki_insn *in)
 {
 	return in->kind == KI_INSN_RET || in->kind == KI_INSN_JMP ||

@@ -5,7 +5,7 @@
  *
  * A row of a CPU's bank has its key from the moment at which its state says READY, for ever. A row
  * of a shared table may be given to another key while it is copied; its state has a number that
- * changes with each owner, so the copy is good if the state is the same before and behind it.
+ * changes with each owner, so the copy is good if the state is the same before and after it.
  */
 #include <errno.h>
 #include <math.h>
@@ -156,7 +156,7 @@ static int by_key_and_place(const void *a, const void *b, void *arg)
 
 /*
  * Rows in order to `to`; how many there are. If a shared table has two of one key, the row was
- * deleted behind the first and made again: the last one is the later one.
+ * deleted after the first and made again: the last one is the later one.
  */
 static size_t merge_all(const struct ki_table_map *m, const struct rows *r, const size_t *order,
 			size_t rows, uint64_t *to)

@@ -52,7 +52,7 @@ static const char *keep(struct ki_callables *c, const char *text)
 
 /* ---- one note ---- */
 
-/* The next string of a description, or "" behind the last; a 0 stands behind all. */
+/* The next string of a description, or "" after the last; a 0 stands after all. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *s = *at < end ? *at : "";
@@ -61,7 +61,7 @@ static const char *next_string(const char **at, const char *end)
 	return s;
 }
 
-/* Is that what stands at the beginning, as a word? Then go behind it and the comma. */
+/* Is that what stands at the beginning, as a word? Then go after it and the comma. */
 static bool takes(const char **params, const char *type)
 {
 	size_t len = strlen(type);
@@ -138,7 +138,7 @@ static int add_note(struct ki_callables *c, const char *module, uint32_t kind, c
 	return 0;
 }
 
-/* All notes; a 0 stands behind them. What is not as it should be ends them. */
+/* All notes; a 0 stands after them. What is not as it should be ends them. */
 static int add_notes(struct ki_callables *c, const char *module, const uint8_t *notes, size_t len)
 {
 	Elf64_Nhdr h;

@@ -28,7 +28,7 @@ void ki_elf_close(struct ki_elf *e);
 /* The name of a section, "" if it has none that can be read. */
 const char *ki_elf_name(const struct ki_elf *e, uint32_t section);
 
-/* The bytes of a section in the file, with a 0 behind them; the caller frees. */
+/* The bytes of a section in the file, with a 0 after them; the caller frees. */
 int ki_elf_read(struct ki_elf *e, uint32_t section, uint8_t **bytes);
 
 /* Will ki_elf_read find that much in the file? 0, or its error; counts as read. */

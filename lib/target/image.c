@@ -158,7 +158,7 @@ static bool is_text(const Elf64_Shdr *sh)
 	return is_loaded(sh) && sh->sh_type == SHT_PROGBITS && (sh->sh_flags & SHF_EXECINSTR);
 }
 
-/* Where a section of a relocatable file stands: behind the one before it. */
+/* Where a section of a relocatable file stands: after the one before it. */
 static int lay_out(struct ki_image_reader *r, Elf64_Shdr *sh)
 {
 	uint64_t align = sh->sh_addralign ? sh->sh_addralign : 1;

@@ -63,7 +63,7 @@ struct ki_image_reader {
 	Elf64_Sym *syms; /* the symbol table that is in use, or NULL */
 	uint32_t *more;	 /* extended section numbers, as many as symbols, or NULL */
 	uint32_t nsyms, symtab;
-	uint64_t end; /* of a relocatable file's sections: externals stand behind it */
+	uint64_t end; /* of a relocatable file's sections: externals stand after it */
 };
 
 /* A piece's bytes, read now if they have not been; NULL: zeros, or they cannot be read. */

@@ -108,7 +108,7 @@ static bool text_type(char c)
 	return c == 't' || c == 'T' || c == 'w' || c == 'W';
 }
 
-/* Half of all lines, by what stands behind 16 digits. */
+/* Half of all lines, by what stands after 16 digits. */
 static bool is_data(const char *p, const char *end)
 {
 	return end - p > 18 && p[16] == ' ' && p[18] == ' ' && !text_type(p[17]);
@@ -146,7 +146,7 @@ static int line(struct ki_kallsyms *k, const char *p, const char *end)
 	return add(k, &l);
 }
 
-/* The whole lines of buf; *left is what remains behind the last of them. */
+/* The whole lines of buf; *left is what remains after the last of them. */
 static int lines(struct ki_kallsyms *k, const char *buf, size_t len, size_t *left)
 {
 	const char *p = buf, *end = buf + len, *nl;

@@ -18,7 +18,7 @@ int ki_kernel_names(const char *const *names, uint64_t *addr, size_t n, struct k
 	if (!f)
 		return ki_err_set(err, -errno, 0, "/proc/kallsyms: %s", strerror(errno));
 	while (fgets(line, sizeof(line), f)) {
-		/* those of modules have [MODULE] behind them */
+		/* those of modules have [MODULE] after them */
 		if (sscanf(line, "%" SCNx64 " %*c %255s", &at, name) != 2 || strchr(line, '['))
 			continue;
 		for (size_t i = 0; i < n; i++)

@@ -54,7 +54,7 @@ struct ki_target {
 	ki_vec(struct ki_text_range) ranges;
 	struct ki_symbol *symbols;
 	size_t nsymbols;
-	size_t nexternals;     /* behind the symbols: what is called, but is not in the target */
+	size_t nexternals;     /* after the symbols: what is called, but is not in the target */
 	uint64_t externals_at; /* raw symbols from here on are externals; 0: there are none */
 	struct ki_name_index names;
 	char *strings; /* all names */

@@ -4,7 +4,7 @@
  * been stripped, as they mostly are, and there is no .eh_frame: so names come from there.
  *
  * And what is put into a process must know that it is Go's. A goroutine begins with a return
- * address that no call has left, one behind the beginning of runtime.goexit. And one that a signal
+ * address that no call has left, one after the beginning of runtime.goexit. And one that a signal
  * has preempted waits, on a stack that is no thread's, to go on at the instruction where it was.
  * And a function that has recovered from a panic goes on at its call of runtime.deferreturn, to
  * which nothing of its code need lead.

@@ -49,7 +49,7 @@ static const Elf64_Shdr *linked(const struct ki_elf *e, uint32_t number, uint32_
 struct table {
 	Elf64_Sym *syms;
 	uint64_t n;
-	char *names; /* with a 0 behind them */
+	char *names; /* with a 0 after them */
 	uint64_t names_len;
 };
 
@@ -233,7 +233,7 @@ static bool is_filled_in(const struct filled *f, uint64_t addr, uint32_t *sym)
 	return false;
 }
 
-/* The word that `jmp *disp(%rip)` of an entry reads, behind an endbr64 or the prefix bnd; 0. */
+/* The word that `jmp *disp(%rip)` of an entry reads, after an endbr64 or the prefix bnd; 0. */
 static uint64_t word_of_entry(const uint8_t *entry, size_t len, uint64_t addr)
 {
 	size_t at = len >= 4 && !memcmp(entry, "\xf3\x0f\x1e\xfa", 4) ? 4 : 0;

@@ -56,7 +56,7 @@ static int add_sequence(struct ki_rows *rows, size_t *room, uint64_t addr, uint6
 			   .addr = addr, .len = (uint32_t)len, .reason = KI_R_RESTARTABLE});
 }
 
-/* Goroutines return to the byte behind the beginning of runtime.goexit; calls are longer. */
+/* Goroutines return to the byte after the beginning of runtime.goexit; calls are longer. */
 static int add_exit(struct ki_rows *rows, size_t *room, uint64_t addr)
 {
 	return add(rows, room,

@@ -37,7 +37,7 @@ int ki_process_words(struct ki_target *t, uint32_t count, uint32_t *first, struc
 	return take(err, "words of threads", &p->words, count, KI_PROCESS_WORDS, first);
 }
 
-/* Whoever begins behind the reading of the clock has been inside for no time. */
+/* Whoever begins after the reading of the clock has been inside for no time. */
 static void look_at_row(const uint64_t *row, uint32_t first, uint32_t count,
 			struct ki_inside_row *rows, uint64_t now)
 {

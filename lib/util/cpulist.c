@@ -7,7 +7,7 @@
 
 #define DIGITS "0123456789"
 
-/* A number below CPULIST_MOST: what stands behind it; NULL: there is none. */
+/* A number below CPULIST_MOST: what stands after it; NULL: there is none. */
 static const char *number(const char *at, unsigned int *out)
 {
 	size_t n = strspn(at, DIGITS);

@@ -15,7 +15,7 @@ struct ki_cpu_range {
 };
 
 /*
- * The next range of the list, which begins at *at; *at is then behind it. 1; 0: that was all; -1:
+ * The next range of the list, which begins at *at; *at is then after it. 1; 0: that was all; -1:
  * this is no list.
  */
 int ki_cpulist_next(const char **at, struct ki_cpu_range *out);

@@ -24,7 +24,7 @@
 		size_t n, cap;                                                                     \
 	}
 
-/* Room for `more` elements behind the last one: 0, or -ENOMEM and nothing has changed. */
+/* Room for `more` elements after the last one: 0, or -ENOMEM and nothing has changed. */
 #define ki_vec_reserve(x, more)                                                                    \
 	({                                                                                         \
 		__typeof__(x) x_ = (x);                                                            \

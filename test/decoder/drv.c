@@ -147,7 +147,7 @@ unsigned int DRV_VET(const uint8_t *code, uint32_t len, const struct ki_fixup *f
 	c.depth = c.code + len;
 	if (nfix)
 		memcpy(c.fix, fix, nfix * sizeof(*fix));
-	memset(c.fix + nfix, 0, sizeof(*fix)); /* it may look at the one behind the last */
+	memset(c.fix + nfix, 0, sizeof(*fix)); /* it may look at the one after the last */
 	memcpy(c.code, code, len);
 	reason = ki_vet_long(NULL, &c);
 	free(c.fix);

@@ -8,7 +8,7 @@ struct ki_program;
 /* Which functions do not return: by going over all blocks until nothing changes. */
 void check_returns(const struct ki_program *p);
 
-/* What is live at each instruction follows from what is live behind it. */
+/* What is live at each instruction follows from what is live after it. */
 void check_liveness(const struct ki_program *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * libFuzzer: any bytes as a recording. Checksums are made good first, or nothing behind them would
+ * libFuzzer: any bytes as a recording. Checksums are made good first, or nothing after them would
  * ever be reached; the last byte of the input says whether.
  */
 #include <stdlib.h>

@@ -133,7 +133,7 @@ static uint64_t start_of(const struct laid *v, uint64_t off)
 	return start;
 }
 
-/* The instruction of a window that has a byte, or the end of its last one; and what is behind. */
+/* The instruction of a window that has a byte, or the end of its last one; and what is after. */
 static uint64_t insn_at(const struct laid *v, const struct ki_window *w, uint64_t off,
 			uint64_t *behind)
 {

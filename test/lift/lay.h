@@ -40,7 +40,7 @@ void lay_free(struct laid *v); /* out, too */
 /* Where the function begins in the patch, or after its ftrace site; 0: neither is in it. */
 uint64_t lay_entry(const struct laid *v);
 
-/* Whether an address in the patch stands for one of the text: the same instruction, or behind the
+/* Whether an address in the patch stands for one of the text: the same instruction, or after the
    same one, as a return address is. */
 bool lay_stands_for(const struct laid *v, uint64_t addr, uint64_t text);
 

@@ -356,7 +356,7 @@ static bool try_layout(const struct ki_function *fn, const struct ki_spans *span
 static const char *const strange[] = {
 	"xen_iret", /* makes a system call, of this process */
 	"xen_sysret64",
-	"rdtgroup_cbm_overlaps", /* reads bits behind its variable: its return address */
+	"rdtgroup_cbm_overlaps", /* reads bits after its variable: its return address */
 };
 
 /* rdrand and rdseed of a register: each call finds another number. iretq goes where the state's

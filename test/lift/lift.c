@@ -63,7 +63,7 @@ static uint8_t *linked_at(const struct image *im, uint64_t addr, size_t len)
 	return NULL;
 }
 
-/* Lists of 32-bit addresses, from the file's end on, each behind a 0: of words of 32 bits that
+/* Lists of 32-bit addresses, from the file's end on, each after a 0: of words of 32 bits that
    move with the kernel, of such from which that is taken, of words of 64 bits. */
 static int relocate(const struct image *im)
 {
@@ -197,7 +197,7 @@ static int map_percpu(const struct image *im, const Elf64_Phdr *p, struct lift *
 }
 
 /* One range from the first to the last address: text is what the first executable segment's
-   section .text holds, and what stands behind it is data. */
+   section .text holds, and what stands after it is data. */
 static int map_image(const struct image *im, struct lift *l)
 {
 	const Elf64_Shdr *sh = (const Elf64_Shdr *)(im->bytes + im->eh->e_shoff);

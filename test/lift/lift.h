@@ -3,7 +3,7 @@
  * A kernel's image lifted into this process: its code and data where a process may have them, so
  * that its functions can be called, and what is made of them executed by this very processor.
  *
- * The image is moved as the kernel moves itself when it boots (KASLR): the relocations behind the
+ * The image is moved as the kernel moves itself when it boots (KASLR): the relocations after the
  * unpacked image name each place that holds an address. What asks for privileges ends in a signal.
  */
 #ifndef LIFT_H
@@ -20,7 +20,7 @@
 struct lift {
 	struct ki_target *target; /* the image where it is now */
 	uint64_t text, text_end;  /* that may be written and executed */
-	uint64_t data, data_end;  /* all behind it */
+	uint64_t data, data_end;  /* all after it */
 	uint8_t *percpu;	  /* of one CPU, at the base of %gs */
 	size_t percpu_len;
 	uint8_t *patch;

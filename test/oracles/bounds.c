@@ -10,7 +10,7 @@
 
 #include "oracles.h"
 
-/* fwait is an instruction; objdump writes it and the x87 instruction behind it as one. */
+/* fwait is an instruction; objdump writes it and the x87 instruction after it as one. */
 static bool is_behind_fwait(const struct ki_function *fn, const struct ki_insn *in)
 {
 	const uint8_t *p = fn->bytes + (in->addr - fn->start);
@@ -96,7 +96,7 @@ void check_bounds(struct oracles *o)
 		check_function(o, f);
 }
 
-/* An address between blocks: behind the code of a function, or padding. */
+/* An address between blocks: after the code of a function, or padding. */
 static bool is_padding(const struct oracles *o, uint64_t addr)
 {
 	size_t i = listing_from(&o->listing, addr);

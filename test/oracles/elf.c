@@ -31,7 +31,7 @@ static bool is_loaded(const GElf_Shdr *sh)
 	       !(sh->sh_type == SHT_NOBITS && sh->sh_flags & SHF_TLS);
 }
 
-/* Code, or the rest: sections of a relocatable file one behind the other, as target.h has it. */
+/* Code, or the rest: sections of a relocatable file one after the other, as target.h has it. */
 static uint64_t lay_out(struct image *im, bool code, uint64_t at)
 {
 	Elf_Scn *s = NULL;
@@ -102,7 +102,7 @@ static int read_symbols(struct image *im, Elf_Scn *s, const GElf_Shdr *sh)
 	return 0;
 }
 
-/* What the relocation leads to, less what is behind the field. */
+/* What the relocation leads to, less what is after the field. */
 static int read_relocs(struct image *im, Elf_Scn *s, const GElf_Shdr *sh, bool unwind)
 {
 	Elf_Data *d = elf_getdata(s, NULL),

@@ -34,7 +34,7 @@ static bool is_new_start(const struct oracles *o, uint64_t addr)
 	return false;
 }
 
-/* Stripped programs, and some functions of modules: behind the symbol's own code stand functions
+/* Stripped programs, and some functions of modules: after the symbol's own code stand functions
  * without a symbol. */
 static void check_size(struct oracles *o, uint32_t f, const struct elf_symbol *s)
 {

@@ -10,7 +10,7 @@
 struct walk {
 	struct oracles *o;
 	const struct line *line;
-	uint64_t next; /* address of the line behind */
+	uint64_t next; /* address of the line after */
 	uint32_t f;
 	/* What leaves the line's instruction; calls and edges. */
 	ki_vec(struct ki_program_call) calls;
@@ -304,7 +304,7 @@ static bool looks_like_table(const struct oracles *o, size_t i, size_t *load)
 	return false;
 }
 
-/* As the file's own symbol says: ours may have others without a symbol behind. */
+/* As the file's own symbol says: ours may have others without a symbol after. */
 static uint64_t size_of(const struct oracles *o, uint32_t f)
 {
 	const struct ki_symbol *s = o->functions[f].symbol;

@@ -103,7 +103,7 @@ static void take_operands(struct line *l, const char *word, const char *p)
 	l->target = strtoull(p, NULL, 16);
 }
 
-/* What stands behind the tab. */
+/* What stands after the tab. */
 static void take_text(struct line *l, const char *p)
 {
 	for (;;) {
@@ -173,7 +173,7 @@ static void relocate(struct listing *l, const struct image *im)
 		if (x->kind == LINE_CALL || x->kind == LINE_JMP || x->kind == LINE_JCC)
 			relocate_branch(x, r);
 		else if (x->flags & LINE_LOAD && x->flags & LINE_VALUE)
-			x->target = r->target - 4; /* not relative to what is behind */
+			x->target = r->target - 4; /* not relative to what is after */
 	}
 }
 

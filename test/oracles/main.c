@@ -78,7 +78,7 @@ void differ(struct oracles *o, enum cause cause, uint64_t addr, const char *fmt,
 
 /*
  * The return thunks of some processors: what the first instruction has as its immediate is the
- * thunk itself. And xen_cpuid, where three letters stand behind a ud2.
+ * thunk itself. And xen_cpuid, where three letters stand after a ud2.
  */
 bool overlaps(const struct oracles *o, uint64_t addr)
 {

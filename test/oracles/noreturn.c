@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Functions that do not return. Two witnesses: the names that the kernel's own checker is given,
- * since it cannot find out by itself; and the compiler, which puts code behind the call of what
+ * since it cannot find out by itself; and the compiler, which puts code after the call of what
  * it does not know to be one. The second is a weak one: the compiler of a caller sees only a
  * declaration. So those of which some caller believes that they return are all named here, and
  * have been read.
@@ -80,7 +80,7 @@ static void check_known(struct oracles *o)
 	}
 }
 
-/* Is there code behind call number `c` that is reached by it alone? */
+/* Is there code after call number `c` that is reached by it alone? */
 static bool goes_on(const struct oracles *o, const struct ki_program_call *c)
 {
 	size_t i = listing_from(&o->listing, c->from) + 1;
@@ -95,7 +95,7 @@ void check_noreturn(struct oracles *o)
 {
 	struct ki_program_call c;
 
-	/* In stripped programs, what stands behind a call may be another function. */
+	/* In stripped programs, what stands after a call may be another function. */
 	if (!o->map && !o->image.relocatable)
 		return;
 	check_known(o);

@@ -67,7 +67,7 @@ struct entry {
 struct block {
 	struct block *next; /* of its hash chain */
 	struct entry *entries;
-	uint64_t *left; /* [n][PHASES]: left early behind this instruction; NULL: never */
+	uint64_t *left; /* [n][PHASES]: left early after this instruction; NULL: never */
 	uint32_t n;
 	uint32_t addr[];
 };
@@ -174,7 +174,7 @@ static struct cell *cell_of(struct vcpu *v, uint32_t from, uint32_t to)
 	return *slot;
 }
 
-/* The vCPU's block was left behind `last`, which is not its last instruction. */
+/* The vCPU's block was left after `last`, which is not its last instruction. */
 static void left_early(struct vcpu *v, uint32_t last, unsigned int ph)
 {
 	struct block *b = v->block;

@@ -5,7 +5,7 @@
  * first instruction, and killed. Nothing is written into it.
  *
  * Prints "insns N", of these "reserved N" (they may not be displaced), "unknown N" (in functions
- * that are refused) and "behind N" (one-byte nops behind calls of Go's that do not return, which
+ * that are refused) and "after N" (one-byte nops after calls of Go's that do not return, which
  * nothing executes), "jump N", "bounce N" and "trap N" of the others, and with -v why. Windows are
  * the same wherever a module is. What depends on the layout is whether there is room, where jumps
  * from all of it reach, for patches of all its instructions: "layouts N", "room N". Last
@@ -82,7 +82,7 @@ static void end(pid_t pid, struct ki_process_launch *launch)
 	waitpid(pid, NULL, 0);
 }
 
-/* Go's compiler puts a nop behind a call of what panics, for the sake of its return address. */
+/* Go's compiler puts a nop after a call of what panics, for the sake of its return address. */
 static bool is_behind(const struct ki_function *fn, const struct ki_insn *in)
 {
 	static const char *const ends[] = {"runtime.panic", "runtime.goPanic", "runtime.gopanic",

@@ -87,7 +87,7 @@ void client_say_cleared(struct clients *cs, struct client *c, uint32_t curve);
 /* A comment, if nothing has been said for a while: only writing tells that nobody reads. */
 void client_beat(struct clients *cs, struct client *c, double now);
 
-/* The client's streams end behind what is queued. */
+/* The client's streams end after what is queued. */
 void client_end(struct clients *cs, struct client *c);
 
 /* ---- by HTTP ---- */

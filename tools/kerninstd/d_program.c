@@ -9,7 +9,7 @@ static void ignore(struct command *c)
 	(void)c;
 }
 
-/* What is said is said by d_look_after, which the engine calls behind each command. */
+/* What is said is said by d_look_after, which the engine calls after each command. */
 static void take_news(struct engine *e, struct command *c)
 {
 	struct d_program *p = (struct d_program *)(void *)c;

@@ -22,7 +22,7 @@ static void submit(struct d_program *p)
 		p->submitted = engine_submit(p->engine, &p->news);
 }
 
-/* Closed and put behind what is to be said. Under the lock. */
+/* Closed and put after what is to be said. Under the lock. */
 static void add_event(struct d_program *p, struct doc *doc)
 {
 	struct text line = {0};

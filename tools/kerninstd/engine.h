@@ -25,10 +25,10 @@ struct command {
 	json_t *body; /* of a POST; else NULL */
 	const char *name, *client;
 	bool more;  /* recording: with the functions; metrics: in OpenMetrics */
-	bool later; /* it is answered by the engine, but not behind run */
+	bool later; /* it is answered by the engine, but not after run */
 	struct reply reply;
 	struct client *held; /* events: whom the stream is for */
-	int fd;		     /* recording: what stands behind the reply, up to size; else -1 */
+	int fd;		     /* recording: what stands after the reply, up to size; else -1 */
 	uint64_t size;
 	void (*answered)(struct command *c); /* by the engine; then it does not touch it any more */
 };

@@ -137,7 +137,7 @@ static struct session *get_session(struct owner *o, struct ki_err *err)
 	return s;
 }
 
-/* What ki_point_format writes behind the function: "block/3"; "entry" for whole functions. */
+/* What ki_point_format writes after the function: "block/3"; "entry" for whole functions. */
 static char *where_of(const struct asked *w)
 {
 	char name[KI_POINT_NAME_LEN];

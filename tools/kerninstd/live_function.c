@@ -16,7 +16,7 @@ struct shown {
 	const struct ki_function *fn;
 	struct ki_spans spans;
 	struct ki_listing now;
-	ki_regset *used; /* registers whose value is used behind each instruction */
+	ki_regset *used; /* registers whose value is used after each instruction */
 	int unknown;	 /* 0, or why they are not known: -EAGAIN: they will be */
 };
 

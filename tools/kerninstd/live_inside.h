@@ -124,7 +124,7 @@ void live_put_others(struct live *l, const struct ki_info *info, struct ki_json 
 
 /* ---- functions (live_functions.c, live_function.c) ---- */
 
-/* The registers whose value is used behind each instruction: used[fn->ninsns]. 0; -EAGAIN: that is
+/* The registers whose value is used after each instruction: used[fn->ninsns]. 0; -EAGAIN: that is
    being found out, ask again; another -errno: that is not known. */
 int live_known(struct live *l, const struct ki_function *fn, ki_regset *used);
 void live_known_changed(struct live *l); /* there are other modules now */

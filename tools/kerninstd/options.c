@@ -92,7 +92,7 @@ static bool take_number(const char *text, long least, long most, long *out)
 	return end != text && !*end && *out >= least && *out <= most;
 }
 
-/* The point is the argument behind the metric. */
+/* The point is the argument after the metric. */
 static int take_export(struct options *o, int argc, char **argv)
 {
 	if (optind >= argc)

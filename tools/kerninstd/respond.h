@@ -16,7 +16,7 @@ enum MHD_Result respond(struct MHD_Connection *conn, struct reply *r);
 
 enum MHD_Result respond_asset(struct MHD_Connection *conn, const struct asset *a, const char *tag);
 
-/* The body, and behind it what is in the file. Takes the file. */
+/* The body, and after it what is in the file. Takes the file. */
 enum MHD_Result respond_file(struct MHD_Connection *conn, struct command *c);
 
 /* The stream of a client that is held: *held becomes NULL when the stream has it. */

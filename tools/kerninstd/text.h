@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct text {
-	char *v; /* ends with a zero byte behind n; NULL: empty */
+	char *v; /* ends with a zero byte after n; NULL: empty */
 	size_t n, cap;
 	bool failed; /* out of memory */
 };

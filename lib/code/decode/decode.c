@@ -110,7 +110,7 @@ static bool privileged(const ZydisDecodedInstruction *z)
 	return z->opcode == 0x8e && z->raw.modrm.reg == 2; /* mov %ss */
 }
 
-/* Instructions behind which the next one does not run. */
+/* Instructions after which the next one does not run. */
 static bool leaves(const ZydisDecodedInstruction *z)
 {
 	switch (z->mnemonic) {
@@ -257,7 +257,7 @@ void ki_decode_place(const uint8_t *p, uint64_t addr, struct ki_insn *in)
 	else
 		memcpy(&rel, p + in->field, 4);
 	in->target = addr + in->len + (uint64_t)(int64_t)rel;
-	/* A call of what is behind it wants to know where it is. */
+	/* A call of what is after it wants to know where it is. */
 	if (in->kind == KI_INSN_CALL && !rel && in->reason == KI_R_OK)
 		in->reason = KI_R_STACK_CALL;
 }

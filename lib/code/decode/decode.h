@@ -23,7 +23,7 @@
 #define KI_TRAIT_TABLE_JUMP 0x08 /* an indirect jump by an index, or marked notrack */
 #define KI_TRAIT_STD	    0x10 /* from here on strings are copied backwards */
 #define KI_TRAIT_CLD	    0x20 /* and from here on no longer */
-#define KI_TRAIT_CONTINUES  0x40 /* ud: a WARN's may go on behind it */
+#define KI_TRAIT_CONTINUES  0x40 /* ud: a WARN's may go on after it */
 #define KI_TRAIT_POPF	    0x80 /* takes the flags from the stack */
 #define KI_TRAIT_FILLER	    (KI_TRAIT_NOP | KI_TRAIT_INT3)
 

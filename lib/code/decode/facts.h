@@ -83,7 +83,7 @@ static inline bool ki_row_is_site(const struct ki_reserved_row *row)
 /* cover.c: make the covers of the target's reserved rows. 0, or a negative errno. */
 int ki_covers_find(struct ki_target *t, struct ki_facts *f, struct ki_err *err);
 
-/* Number of the first cover that ends behind addr. */
+/* Number of the first cover that ends after addr. */
 size_t ki_covers_from(const struct ki_covers *covers, uint64_t addr);
 
 /* entries.c: scan all text: entries of rows, and branches. 0, or a negative errno. */

@@ -10,7 +10,7 @@
  * decoder agrees with the guessed length, and a decoder that reads byte after byte does the same
  * with any two inputs that begin with the same head. No head begins with another one, since
  * the guess, too, reads byte after byte; so heads that are filled up with zeros to eight bytes
- * are different keys. Near the end of the bytes zeros are put behind them to find the head; a
+ * are different keys. Near the end of the bytes zeros are put after them to find the head; a
  * record serves if all of its instruction is there.
  *
  * All else is decoded anew each time: what is no instruction, longer heads, and everything new once
@@ -58,7 +58,7 @@ enum form {
 	FORM_EVEX,
 };
 
-static uint8_t forms[2][256]; /* of one opcode byte, and behind 0F */
+static uint8_t forms[2][256]; /* of one opcode byte, and after 0F */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const struct {
@@ -74,7 +74,7 @@ static const struct {
 };
 
 /* The form of an opcode, by decoding it with each mandatory prefix, its operand in memory and
-   in a register. The bytes behind are a ModRM only if they must be. */
+   in a register. The bytes after are a ModRM only if they must be. */
 static uint8_t guess_form(unsigned int map, uint8_t opcode)
 {
 	static const uint8_t prefixes[] = {0x2e, 0x66, 0xf3, 0xf2};
@@ -109,7 +109,7 @@ static void init(void)
 		forms[fixed_forms[i].map][fixed_forms[i].byte] = fixed_forms[i].form;
 }
 
-/* The form of the opcode that p[*n] .. begins, with *n moved behind the last byte of it. */
+/* The form of the opcode that p[*n] .. begins, with *n moved after the last byte of it. */
 static uint8_t opcode_form(const uint8_t *p, unsigned int *n)
 {
 	uint8_t form = forms[0][p[*n]], map;

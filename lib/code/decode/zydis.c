@@ -31,7 +31,7 @@ static const ZydisMnemonic privileged_list[] = {
 };
 
 /* Besides those above: traps, whose handlers may show or use whatever they find, what leaves a
-   transaction, ports, behind which a hypervisor may look at all registers (VMware's does), and the
+   transaction, ports, after which a hypervisor may look at all registers (VMware's does), and the
    engines of VIA, whose registers nobody else has. */
 static const ZydisMnemonic exposing_list[] = {
 	ZYDIS_MNEMONIC_UD0,	   ZYDIS_MNEMONIC_UD1,	      ZYDIS_MNEMONIC_UD2,

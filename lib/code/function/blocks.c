@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-/* How far the kernel's image may go on behind its text, and where modules begin with KASLR. */
+/* How far the kernel's image may go on after its text, and where modules begin with KASLR. */
 #define IMAGE_TAIL (64ull << 20)
 #define MODULES	   0xffffffffc0000000ull
 
 #define FUNCTION_ALIGN 16
 
-/* How control goes on behind an instruction. */
+/* How control goes on after an instruction. */
 enum flow {
 	FLOW_ON,    /* to the next one, in the same block */
 	FLOW_SPLIT, /* to the next one too, which begins a block */
@@ -140,7 +140,7 @@ static int begin(struct builder *b, uint32_t i, bool proof)
 	return ki_vec_push(&b->a->blocks, block);
 }
 
-/* Freed code of the kernel's own start, or data: what lies behind the text of its image. */
+/* Freed code of the kernel's own start, or data: what lies after the text of its image. */
 static bool behind_text(const struct ki_target *t, uint64_t addr)
 {
 	return t->has_info && addr < MODULES && addr - t->info.text_end < IMAGE_TAIL;
@@ -148,7 +148,7 @@ static bool behind_text(const struct ki_target *t, uint64_t addr)
 
 /*
  * A breakpoint that can be reached is somebody's, and so is a jump out of all text: what they
- * stand on is hidden, and the instructions behind may not be those that they seem to be.
+ * stand on is hidden, and the instructions after may not be those that they seem to be.
  */
 static void judge(struct builder *b, const struct ki_insn *in, uint32_t i)
 {

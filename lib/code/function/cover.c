@@ -38,7 +38,7 @@ static uint64_t row_end(const struct ki_reserved_row *row)
 	return len > UINT64_MAX - row->addr ? UINT64_MAX : row->addr + len;
 }
 
-/* The nearest end of an open reason, not behind `limit`. */
+/* The nearest end of an open reason, not after `limit`. */
 static uint64_t next_end(const struct sweep *s, uint64_t limit)
 {
 	for (reason_set set = s->open; set; set &= set - 1) {

@@ -2,7 +2,7 @@
 /*
  * How much stack a function has taken when it comes to some instruction. Followed from its start
  * along direct branches, before the blocks are known; each instruction by the first way found. What
- * stands behind a call comes last: the call may be one that does not return, and the code behind it
+ * stands after a call comes last: the call may be one that does not return, and the code after it
  * may have another frame.
  */
 #include "code/function/form.h"
@@ -38,7 +38,7 @@ static int32_t pushed(const struct ki_form *f)
 	return f->opcode == 0xff && f->reg == 6 ? 8 : 0;
 }
 
-/* The depth behind an instruction that changes the stack pointer; UNSET: not known. */
+/* The depth after an instruction that changes the stack pointer; UNSET: not known. */
 static int32_t changed(const struct walk *w, const struct ki_form *f, int32_t depth)
 {
 	bool sp = f->rm == KI_RSP;
@@ -63,7 +63,7 @@ static int32_t changed(const struct walk *w, const struct ki_form *f, int32_t de
 	return UNSET;
 }
 
-/* The depth behind instruction i. */
+/* The depth after instruction i. */
 static int32_t behind(struct walk *w, uint32_t i)
 {
 	const struct ki_insn *in = &w->a->fn->insns[i];

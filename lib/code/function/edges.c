@@ -46,7 +46,7 @@ static int add_fall(struct maker *m, uint32_t last)
 	const struct ki_function *fn = m->a->fn;
 	const struct ki_insn *in = &fn->insns[last];
 
-	/* A trap may be one that somebody handles, and goes on behind: then there is something. */
+	/* A trap may be one that somebody handles, and goes on after: then there is something. */
 	if (in->kind == KI_INSN_TRAP &&
 	    (last + 1 == fn->ninsns || fn->insns[last + 1].kind == KI_INSN_PAD))
 		return 0;

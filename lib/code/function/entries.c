@@ -20,18 +20,18 @@
 
 #define LONGEST 6		       /* bytes of a branch */
 #define CHUNK	(64u * 1024 - LONGEST) /* of a range; with a branch that is cut, read at once */
-#define BEHIND	32		       /* bytes behind a chunk that the scan looks at */
+#define BEHIND	32		       /* bytes after a chunk that the scan looks at */
 
 struct scan {
 	struct ki_target *t;
 	struct ki_facts *f;
 	const struct ki_text_range *range;
-	uint8_t *text; /* of a chunk, and what is behind it */
+	uint8_t *text; /* of a chunk, and what is after it */
 	uint64_t at;   /* the chunk's address */
 	size_t len;    /* of the text */
 	uint64_t low, high;
 	uint8_t *starts; /* bit n: a symbol starts at byte n of the range */
-	size_t next;	 /* number of the first symbol behind `own` */
+	size_t next;	 /* number of the first symbol after `own` */
 	uint64_t own, own_end;
 };
 
@@ -98,7 +98,7 @@ static unsigned int opcodes(const uint8_t *p)
 	return (unsigned int)_mm_movemask_epi8(_mm_or_si128(near, two));
 }
 
-/* The branches that begin in the first `len` bytes. There are zeros behind the text. */
+/* The branches that begin in the first `len` bytes. There are zeros after the text. */
 static int scan_chunk(struct scan *s, size_t len)
 {
 	for (size_t pos = 0; pos < len; pos += 32) {
@@ -291,7 +291,7 @@ void ki_analysis_entry(struct ki_analysis *a, uint64_t addr)
 	a->extra[ki_function_covering(a->fn, addr)].entered = true;
 }
 
-/* Number of the first branch to addr or behind it. */
+/* Number of the first branch to addr or after it. */
 static size_t branch_from(const struct ki_facts *f, uint64_t addr)
 {
 	size_t lo = 0, hi = f->branches.n;

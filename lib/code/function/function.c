@@ -60,7 +60,7 @@ void ki_analysis_leader(struct ki_analysis *a, uint64_t addr)
 }
 
 /*
- * The end without long filler: gaps of megabytes stand behind some symbols, to align what
+ * The end without long filler: gaps of megabytes stand after some symbols, to align what
  * follows. A page of it is left for whoever looks for room.
  */
 static uint64_t end_of(const uint8_t *bytes, uint64_t start, uint64_t end)
@@ -129,7 +129,7 @@ static void apply_thunk(struct ki_analysis *a, struct ki_insn *in)
 
 #define NAMED_UD2 5
 
-/* A ud2 with a name behind it is for a hypervisor, which emulates what follows the name. */
+/* A ud2 with a name after it is for a hypervisor, which emulates what follows the name. */
 static bool is_for_hypervisor(const struct ki_function *fn, const struct ki_insn *in)
 {
 	static const uint8_t xen[NAMED_UD2] = {0x0f, 0x0b, 'x', 'e', 'n'},
@@ -140,7 +140,7 @@ static bool is_for_hypervisor(const struct ki_function *fn, const struct ki_insn
 	       (!memcmp(p, xen, sizeof(xen)) || !memcmp(p, kvm, sizeof(kvm)));
 }
 
-/* A 5-byte nop or call at the very beginning, or behind its endbr64. */
+/* A 5-byte nop or call at the very beginning, or after its endbr64. */
 static void apply_ftrace_site(struct ki_analysis *a)
 {
 	static const uint8_t nop[SITE_LEN] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
@@ -326,7 +326,7 @@ static int find_bytes(struct ki_analysis *a, struct around *x, struct ki_err *er
 	return ret;
 }
 
-/* Number of the first of a->entries at or behind addr. */
+/* Number of the first of a->entries at or after addr. */
 static size_t entry_from(const struct ki_analysis *a, uint64_t addr)
 {
 	size_t lo = 0, hi = a->nentries;

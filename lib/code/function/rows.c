@@ -79,7 +79,7 @@ void ki_rows_apply(struct ki_analysis *a)
 	}
 }
 
-/* Number of the first row at or behind addr. */
+/* Number of the first row at or after addr. */
 static size_t row_from(const struct ki_reserved_row *rows, size_t n, uint64_t addr)
 {
 	size_t lo = 0, hi = n;

@@ -49,7 +49,7 @@ static size_t most_entries(const struct ki_analysis *a)
 
 /*
  * Is there an instruction of the function, or something of its cold part? In a stripped program
- * the cold part has lost its symbol and stands behind that of another function.
+ * the cold part has lost its symbol and stands after that of another function.
  */
 static bool possible(const struct ki_analysis *a, const struct ki_jump_table *t, uint64_t to)
 {
@@ -134,7 +134,7 @@ bool ki_table_exhausted(const struct ki_analysis *a)
 	return a->nread > most_entries(a);
 }
 
-/* Does some entry lead into the function itself, behind its start? */
+/* Does some entry lead into the function itself, after its start? */
 static bool leads_inside(struct ki_analysis *a, const struct ki_jump_table *t)
 {
 	uint64_t to;

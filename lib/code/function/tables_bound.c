@@ -23,7 +23,7 @@ static const struct ki_insn *jump_behind(const struct ki_analysis *a, uint32_t i
 	return NULL;
 }
 
-/* ja, jae behind instruction i: how many values pass a comparison with imm. */
+/* ja, jae after instruction i: how many values pass a comparison with imm. */
 static uint64_t passing(const struct ki_analysis *a, uint32_t i, int64_t imm)
 {
 	const struct ki_insn *in = jump_behind(a, i);

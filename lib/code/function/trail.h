@@ -20,7 +20,7 @@ struct ki_trail {
 	uint64_t from, to;
 	const uint8_t *bytes; /* NULL: they cannot be read */
 	uint8_t *copy;
-	size_t pos; /* an instruction starts so far behind `from` */
+	size_t pos; /* an instruction starts so far after `from` */
 };
 
 /*

@@ -92,7 +92,7 @@ static void find(struct finder *f)
 
 /*
  * Numbers in preorder of the dominator tree, without walking it: a dominator has a smaller
- * number in the walk, so sizes add up from the back, and each takes its place behind the ones
+ * number in the walk, so sizes add up from the back, and each takes its place after the ones
  * before it from the front. `next` of a block is the place of the next one below it.
  */
 static void number_tree(struct ki_graph *g, const struct finder *f)

@@ -37,7 +37,7 @@ static uint8_t live_at(const struct flow *f, uint64_t target)
 	return f->outside;
 }
 
-/* Behind the last instruction of a block that control may fall out of. */
+/* After the last instruction of a block that control may fall out of. */
 static uint8_t live_behind(const struct flow *f, const struct ki_block *b)
 {
 	const struct ki_function *fn = f->a->fn;
@@ -48,7 +48,7 @@ static uint8_t live_behind(const struct flow *f, const struct ki_block *b)
 	return KI_FLAG_ALL;
 }
 
-/* Behind instruction i, the last of block b. */
+/* After instruction i, the last of block b. */
 static uint8_t live_out(const struct flow *f, const struct ki_block *b, uint32_t i)
 {
 	const struct ki_insn *in = &f->a->fn->insns[i];

@@ -6,12 +6,12 @@
  * (PLDI 1997), with sets of parts of registers as machine words:
  *
  * 1. What a call does. For each function: `use`, what it may read of what it is entered with,
- *    and `pass`, what it may leave as it was. Then live before a call = use | (live behind & pass).
+ *    and `pass`, what it may leave as it was. Then live before a call = use | (live after & pass).
  *    Both are solved at once, backward through the function, with nothing, or everything, live
- *    behind its returns. A register that is saved and restored is written by the restore, so it
+ *    after its returns. A register that is saved and restored is written by the restore, so it
  *    is not in `pass`; but the save reads it, so it is in `use`.
- * 2. What is live. For each function `out`: what is live behind its returns, which is what is
- *    live behind all its calls. That is solved with the blocks, by the results of phase 1.
+ * 2. What is live. For each function `out`: what is live after its returns, which is what is
+ *    live after all its calls. That is solved with the blocks, by the results of phase 1.
  *
  * Both go round until nothing changes: a function is solved again when a function that it calls
  * (phase 1), one that calls it (2) or one that it jumps into (both) has changed. All steps only
@@ -25,7 +25,7 @@
  * callee-saved registers. Of static calls some are no C: Xen's hypercalls have arguments in %rax
  * and %r10, preempt_schedule keeps all registers. Callers of other functions may rely on whatever
  * these leave alone (hand-written ones keep more than the ABI asks for): all that the function does
- * not overwrite without having read it before counts as live behind its returns. The use without
+ * not overwrite without having read it before counts as live after its returns. The use without
  * pass is the reason: what is restored was read.
  */
 #include "code/program/program.h"
@@ -334,7 +334,7 @@ static bool live_block(void *solver, uint32_t block)
 }
 
 /*
- * Someone needs `live` behind the returns of function f. What a compiler made keeps no more than
+ * Someone needs `live` after the returns of function f. What a compiler made keeps no more than
  * it must: where a function calls __fentry__, compilers do not tell its callers what it spares.
  */
 static void need(struct solver *s, uint32_t f, ki_regset live)
@@ -396,7 +396,7 @@ static void solve_live(struct solver *s, uint32_t f)
 	}
 }
 
-/* What unknown callers need behind the returns of a function. Some return flags (flags.c). */
+/* What unknown callers need after the returns of a function. Some return flags (flags.c). */
 static ki_regset needed_of(const struct ki_program *p, uint32_t f)
 {
 	const struct ki_program_function *pf = &p->functions[f];

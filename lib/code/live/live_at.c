@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Liveness at instructions: the function is analysed again, and each block walked backward from
- * what the program knows to be live behind it.
+ * what the program knows to be live after it.
  */
 #include "code/program/program.h"
 

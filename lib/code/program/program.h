@@ -43,7 +43,7 @@ struct ki_pcall {
 	uint32_t callee;
 };
 
-/* What comes behind a run of plain instructions, seen from their end. */
+/* What comes after a run of plain instructions, seen from their end. */
 enum ki_event {
 	KI_EVENT_NONE,
 	KI_EVENT_CALL,	      /* arg: number of the call */
@@ -137,7 +137,7 @@ void ki_program_portions_free(struct ki_program *p);
 /* callgraph.c */
 int ki_program_connect(struct ki_program *p, struct ki_err *err);
 
-/* noreturn.c: KI_FUNCTION_NORETURN, and drop the edges behind calls of such. 0, or -ENOMEM. */
+/* noreturn.c: KI_FUNCTION_NORETURN, and drop the edges after calls of such. 0, or -ENOMEM. */
 int ki_program_noreturn(struct ki_program *p);
 
 /* live.c: needs the portions' runs. */
@@ -159,7 +159,7 @@ static inline bool ki_edge_is_call(unsigned int kind)
 	       kind == KI_EDGE_TAIL_INDIRECT;
 }
 
-/* live.c: what is live behind the last instruction of a block, and before a run. */
+/* live.c: what is live after the last instruction of a block, and before a run. */
 ki_regset ki_live_behind(const struct ki_program *p, uint32_t block);
 ki_regset ki_live_before(const struct ki_program *p, uint32_t function, const struct ki_run *run,
 			 ki_regset live);

@@ -2,7 +2,7 @@
 /*
  * To put something in, or to take it out, may take the driver a while: until no task is where bytes
  * change. So what is to begin at a time is installed a little earlier, and taken out from its end
- * on, and records from before and behind are thrown away: what is in the file is exact to the tick.
+ * on, and records from before and after are thrown away: what is in the file is exact to the tick.
  */
 #include "run/record/inside.h"
 
@@ -80,7 +80,7 @@ static int make_record(void *arg, struct ki_snippet *s, struct ki_node **stmt, s
 
 	if (ret)
 		return ret;
-	/* the condition's nodes are made behind these */
+	/* the condition's nodes are made after these */
 	if (m->when)
 		ki_predicate_hit(m->when, &m->written);
 	*stmt = ki_stmt_record(s, m->ring, m->id, nodes, n);
@@ -177,7 +177,7 @@ uint64_t recorder_group_hits(const struct ki_recorder_group *g, size_t i)
 			 : ki_measure_hits(g->points.measure, c->curve) - g->outside[i];
 }
 
-/* What an instrument writes at the point of `in`: one string is its point and, behind it, its name.
+/* What an instrument writes at the point of `in`: one string is its point and, after it, its name.
  */
 static int describe_written(const struct ki_instrument *in, const struct ki_record_written *w,
 			    struct ki_recorder_instruments *out)

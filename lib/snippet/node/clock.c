@@ -59,7 +59,7 @@ static unsigned int read_clock(struct gen *g, unsigned int dest, unsigned int of
 /*
  * What is subtracted belongs to this CPU and this thread's turn on it. If another thread had a turn
  * between the two readings, or this one is elsewhere now, it has changed, so it is read a second
- * time; and then both are read once more, so soon behind a switch that another one would be a
+ * time; and then both are read once more, so soon after a switch that another one would be a
  * marvel.
  */
 void ki_gen_clock(struct gen *g, unsigned int dest)

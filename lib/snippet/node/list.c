@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Statements one behind the other.
+ * Statements one after the other.
  */
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * Minimum and maximum of a variable: compare, and where it would change call helper MINMAX, which
  * compares again, so that nobody's update is lost. That is rare, so it is paid for there: registers
- * that somebody needs are pushed behind the comparison, not where the scope begins.
+ * that somebody needs are pushed after the comparison, not where the scope begins.
  */
 #include "snippet/node.h"
 

@@ -36,7 +36,7 @@ static uint16_t fixed(const struct ki_node *n)
 
 /*
  * Registers that are taken already are saved below the words, all others are not held before. The
- * words are pushed as they are evaluated; behind the call %rax takes them away again. The driver
+ * words are pushed as they are evaluated; after the call %rax takes them away again. The driver
  * wants to see %edi written the moment before.
  */
 static void action(struct gen *g, struct ki_node *n)

@@ -63,7 +63,7 @@ static void push_string(struct gen *g, const struct ki_node *n, unsigned int des
 	ki_asm_call(&g->a, KI_FIX_HELPER, n->op ? KI_HELPER_USTRING : KI_HELPER_STRING);
 }
 
-/* What a string takes is given back, so that those behind it may have it. */
+/* What a string takes is given back, so that those after it may have it. */
 static void push_string_value(struct gen *g, const struct ki_node *n, unsigned int dest,
 			      struct claims *c)
 {

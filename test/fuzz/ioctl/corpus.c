@@ -392,7 +392,7 @@ static void make_replacement(struct ki_chunk *c, uint32_t window, struct rng *r)
 	}
 }
 
-/* The windows and their copies, one behind the other. */
+/* The windows and their copies, one after the other. */
 static void fill_windows(struct ki_window *windows, struct ki_copy *copies,
 			 const struct template *v, unsigned int n)
 {

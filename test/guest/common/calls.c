@@ -98,7 +98,7 @@ static void *sleep_often(void *cpu)
 	prctl(PR_SET_TIMERSLACK, 1);
 	while (!over)
 		nanosleep(&t, NULL);
-	nanosleep(&t, NULL); /* a timer's interrupt behind all that was done before the end */
+	nanosleep(&t, NULL); /* a timer's interrupt after all that was done before the end */
 	return NULL;
 }
 

@@ -61,7 +61,7 @@ struct ki_node *only_mine(struct ki_snippet *s, struct ki_node *stmt);
 #define CALLED	     "__x64_sys_sched_get_priority_max"
 #define CALLED_OTHER "__x64_sys_sched_get_priority_min"
 
-/* Make n calls as number `who`, with numbers from `first` on, and MARK behind these. */
+/* Make n calls as number `who`, with numbers from `first` on, and MARK after these. */
 void calls(unsigned int who, uint64_t first, uint64_t n);
 void other_calls(unsigned int who, uint64_t first, uint64_t n);
 unsigned int cpu_count(void);
@@ -98,7 +98,7 @@ void switches_end(void);
 
 int device_open(void);
 
-/* group.c: the number behind the key, "" is none, in a file of a control group, or dies. */
+/* group.c: the number after the key, "" is none, in a file of a control group, or dies. */
 long group_value(const char *group, const char *file, const char *key);
 /* 0, or the errno. What was mapped is gone again. */
 int map_errno(int fd, size_t len, int prot, int flags, uint64_t at);

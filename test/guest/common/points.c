@@ -30,7 +30,7 @@ void plan_apply(struct ki_plan *plan, struct ki_target *t)
 		die("apply", err.msg);
 }
 
-/* What is dead is known of the place itself, not of what comes behind it. */
+/* What is dead is known of the place itself, not of what comes after it. */
 static void find_site(const struct ki_function *fn, const struct ki_place *place,
 		      struct ki_program *program, struct ki_site_regs *site)
 {

@@ -185,7 +185,7 @@ static const struct proc_ops ops = {.proc_open = open,
 
 static int __init start(void)
 {
-	page = vmalloc(PAGE_SIZE); /* behind it is nothing */
+	page = vmalloc(PAGE_SIZE); /* after it is nothing */
 	if (!page)
 		return -ENOMEM;
 	memset(page, 4, PAGE_SIZE);

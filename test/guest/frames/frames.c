@@ -13,7 +13,7 @@
  *
  * The instruction itself is not compared: it is in the patch. Its callers never are, since no
  * return address points into a patch, but for one: that of a helper of the driver, which a long
- * chunk calls. Where that is, what comes behind it must have been learnt.
+ * chunk calls. Where that is, what comes after it must have been learnt.
  *
  * /proc/ki_frames: write "learn", "check", "warn" (run into warnings), "bug" (a thread dies of it),
  * "dump" (dump_stack), or a process id (what livepatch's reliable unwinder says of that sleeping
@@ -51,7 +51,7 @@ static DEFINE_MUTEX(lock);
 static struct task_struct *stepped; /* whose steps are looked at */
 static bool learning;
 static u64 *turns;	    /* hashes of callers, each time that they change */
-static u32 learnt, turn;    /* how many; behind the one where the work is */
+static u32 learnt, turn;    /* how many; after the one where the work is */
 static unsigned long *seen; /* bit: the instruction there has been stepped on */
 static unsigned long first_patch;
 static u64 steps, in_patch, in_helper, places, unknown, lost;
@@ -98,7 +98,7 @@ static bool is_thunk(unsigned long ip)
 	return true;
 }
 
-/* Where the callers begin: with the first, or behind the patch that has called a helper. */
+/* Where the callers begin: with the first, or after the patch that has called a helper. */
 static unsigned int callers_at(unsigned long ip, const unsigned long *store, unsigned int n)
 {
 	unsigned int i;

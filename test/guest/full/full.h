@@ -2,7 +2,7 @@
 /*
  * full: what becomes of a session that ends when the heap has no room for what it leaves. Files:
  * main.c, filling.c (the heap), places.c (windows that anybody may use), cheap.c (sessions without
- * a library behind them), state.c (what the driver says, and what it must say), shared.c (one of
+ * a library after them), state.c (what the driver says, and what it must say), shared.c (one of
  * several sessions is killed), random.c (many random ones are).
  */
 #ifndef TEST_FULL_H

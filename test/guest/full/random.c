@@ -7,7 +7,7 @@
  *
  * One session at a time does something; the others stand still, so what is right is known. What a
  * patch takes of the heap is known, too, but for those that are filled (kmod/text/fill.c), which
- * may begin up to a unit behind the beginning of their block.
+ * may begin up to a unit after the beginning of their block.
  */
 #include <errno.h>
 #include <signal.h>

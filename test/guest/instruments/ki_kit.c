@@ -176,7 +176,7 @@ KI_INSTRUMENT(kit_sleep, "sleeps, which it may not", (void))
 	return schedule_timeout_uninterruptible(1);
 }
 
-/* Addresses that must not be called: of what has gone behind the initialisation, and of data. */
+/* Addresses that must not be called: of what has gone after the initialisation, and of data. */
 static unsigned long init_text, data;
 
 static int kit_places(char *to, size_t size)

@@ -261,7 +261,7 @@ static bool leaves_its_mapping(void)
 	n = client_count(&c);
 	close(c.fd);
 	call_make(CALL_READ, 3);
-	usleep(200000); /* the driver's area goes behind a grace period */
+	usleep(200000); /* the driver's area goes after a grace period */
 	__atomic_store_n(&c.area[1000], n, __ATOMIC_RELAXED);
 	good &= client_count(&c) == n && c.area[1] == p.v[0] && c.area[1000] == n;
 	munmap(c.area, c.words * sizeof(*c.area));

@@ -56,7 +56,7 @@ static int by_address(const void *a, const void *b)
 	return x->w.addr < y->w.addr ? -1 : x->w.addr > y->w.addr;
 }
 
-/* A return's window may take the breakpoints behind it, if a jmp needs them. */
+/* A return's window may take the breakpoints after it, if a jmp needs them. */
 static void widen(struct ki_window *w, const uint8_t *behind, const uint8_t *end)
 {
 	while (w->board == KI_BOARD_JMP && w->len < 5 && behind < end && *behind == 0xcc) {

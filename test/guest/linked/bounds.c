@@ -5,7 +5,7 @@
  *
  *	bounds hit|count [-e] [-s] [-g GLOB] -- COMMAND [ARGUMENT...]
  *
- * Blocks are read right before and behind each of the two marks that the witness sees. So what it
+ * Blocks are read right before and after each of the two marks that the witness sees. So what it
  * has seen of a block between the marks is at least `least`, and at most `most`. Prints "ADDRESS
  * LEAST MOST" for each block that something is known of (least: 1 if it was first executed between
  * the inner two readings). -e: a probe in each block. -s: no function is moved; of one that is, the

@@ -22,7 +22,7 @@
 #include "kerninst/splice.h"
 
 #define COVER_COUNTERS 64 /* of functions; the last one is that of all others */
-#define COVER_FAULTS   64 /* behind them: of faults that went on at a fixup */
+#define COVER_FAULTS   64 /* after them: of faults that went on at a fixup */
 #define COVER_EACH     3  /* instruction gets a long chunk */
 
 struct cover {

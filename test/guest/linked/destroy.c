@@ -7,7 +7,7 @@
  * instruction is executed, while LOAD runs. If something dead was alive, the load's results
  * change or the kernel dies. So many functions at a time as the text heap holds. LOAD is run
  * once before, and its output is what that of all later runs must be. With FUNCTION only %rax
- * behind its returns is destroyed, which is alive: that must be noticed.
+ * after its returns is destroyed, which is alive: that must be noticed.
  *
  * A driver that takes any code is needed (KI_TEST_ANY_CODE). The code at a point:
  *
@@ -170,7 +170,7 @@ static void plant_function(uint32_t f, const struct ki_program_function *pf)
 	ki_function_free(fn);
 }
 
-/* A lie: that nobody needs %rax behind the returns of a function. */
+/* A lie: that nobody needs %rax after the returns of a function. */
 static void plant_lie(const char *name)
 {
 	const struct ki_symbol *sym = ki_target_symbol_named(target, "", name, NULL);

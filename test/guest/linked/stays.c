@@ -119,7 +119,7 @@ static bool leads_to(const uint8_t *code, size_t len, uint64_t at, uint64_t addr
 	return false;
 }
 
-/* Is there a call over a byte, of which the return address becomes that behind the original? */
+/* Is there a call over a byte, of which the return address becomes that after the original? */
 static bool is_copied(const uint8_t *code, size_t len, const struct ki_insn *call)
 {
 	uint8_t want[] = {0xe8, 1, 0, 0, 0, 0xcc, 0x48, 0xc7, 0x04, 0x24, 0, 0, 0, 0};

@@ -6,9 +6,9 @@
  *	echo call N > /proc/ki_mate	N calls of each function below
  *	echo key 1 > /proc/ki_mate	the static branch is taken
  *	echo op 1 > /proc/ki_mate	the static call goes elsewhere
- *	echo pad N > /proc/ki_mate	N words are read that end behind the last page there is: the
+ *	echo pad N > /proc/ki_mate	N words are read that end after the last page there is: the
  *					fault is mended with zeros, or the sum is wrong
- *	echo fault N > /proc/ki_mate	N words are read; each third faults, and goes on behind it
+ *	echo fault N > /proc/ki_mate	N words are read; each third faults, and goes on after it
  *	echo ghost N > /proc/ki_mate	N times a breakpoint is met that has gone when the driver is
  *					asked of it (if this module was there before the driver)
  *	echo hold PID > /proc/ki_mate	that process's memory is locked ...
@@ -132,7 +132,7 @@ noinline unsigned long ki_mate_pad(const void *p)
 /* Three bytes are there: 1, 2, 3. */
 static void pad(unsigned long n)
 {
-	u8 *page = vmalloc(PAGE_SIZE), *end = page + PAGE_SIZE - 3; /* nothing is mapped behind */
+	u8 *page = vmalloc(PAGE_SIZE), *end = page + PAGE_SIZE - 3; /* nothing is mapped after */
 
 	if (!page)
 		return;

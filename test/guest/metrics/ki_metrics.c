@@ -112,7 +112,7 @@ ALONE void ki_metrics_tail(int ms)
 	ki_metrics_sleep(ms);
 }
 
-/* A call is not the last instruction of its block: something else might jump behind it. */
+/* A call is not the last instruction of its block: something else might jump after it. */
 #define STEP(call)                                                                                 \
 	do {                                                                                       \
 		call;                                                                              \

@@ -32,7 +32,7 @@
 #define PAGE 4096
 #define ASK  0x4b49 /* no number that the kernel knows */
 
-static char *edge; /* two pages; behind them, and at 16, nothing is mapped */
+static char *edge; /* two pages; after them, and at 16, nothing is mapped */
 static char *nowhere = (char *)16;
 static char *kernel = (char *)0xffff888000000000;
 static char *odd = (char *)0x4141414141414141; /* not canonical */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * deep A B: that many writes of 4321 bytes by one way, and by another. Their stacks differ in the
- * last frame only, behind 60 with a name of 183 letters.
+ * last frame only, after 60 with a name of 183 letters.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * load N [own [futex]]: N reads of one byte of /dev/zero, behind which "ten bytes." stands, and one
+ * load N [own [futex]]: N reads of one byte of /dev/zero, after which "ten bytes." stands, and one
  * write to /dev/null for each 1,000; futex: each wakes nobody from a futex, instead; prints how
  * many nanoseconds they took (CLOCK_MONOTONIC; own: of this thread alone). Under -icount these are
  * instructions, of whoever executed them, or of this thread.

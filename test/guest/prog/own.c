@@ -3,7 +3,7 @@
  * own [--move] FILE TEXT: write TEXT to FILE, and print what the kernel has booked for this thread
  * around the write: nanoseconds that it took (CLOCK_MONOTONIC), for how many of them the thread ran
  * (CLOCK_THREAD_CPUTIME_ID), and its switches (getrusage); how often it was moved; its number, and
- * the time stamp counter before and behind the write. With --move another thread puts it on another
+ * the time stamp counter before and after the write. With --move another thread puts it on another
  * CPU each millisecond.
  *
  * own --read FILE BYTES: read so many bytes of FILE into memory that has not been touched, and

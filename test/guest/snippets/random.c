@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Random trees in the kernel. A first snippet stores the registers at the point in variables; then
- * many others run there, one behind the other; then the interpreter does the same from these
+ * many others run there, one after the other; then the interpreter does the same from these
  * registers, and all variables must be equal. That each leaves the registers alone is seen by the
  * next, and by the kernel. Memory that they read is text that nobody changes, texts of this
  * process, and an address at which there is none.
@@ -18,7 +18,7 @@
 
 #define TREES	   2000 /* of one round, at most */
 #define NODES	   24
-#define FIRST_REG  SNIP_COUNTERS /* slots behind the trees' */
+#define FIRST_REG  SNIP_COUNTERS /* slots after the trees' */
 #define TASK_SLOT  (FIRST_REG + 16)
 #define WORDS_SLOT (TASK_SLOT + 1) /* what the words are in the end */
 #define SLOTS	   (WORDS_SLOT + SNIP_THREAD)
@@ -84,7 +84,7 @@ static void grow(uint64_t seed)
 
 static unsigned int loaded, strings[2]; /* that were read, and were not 0 or empty */
 static uint8_t text[BYTES];		/* of the kernel */
-static uint8_t texts[BYTES];		/* the process's own, one behind the other */
+static uint8_t texts[BYTES];		/* the process's own, one after the other */
 
 static void know_memory(void)
 {

@@ -29,7 +29,7 @@ static struct ki_node *clock_of(struct ki_snippet *s, enum ki_fact fact)
 
 struct timed {
 	enum ki_fact fact;
-	uint32_t word, total; /* the number of calls behind it */
+	uint32_t word, total; /* the number of calls after it */
 };
 
 /* Both functions use the same word: what is inside is part of the whole. */

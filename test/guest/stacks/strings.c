@@ -85,7 +85,7 @@ static void test_names(bool user)
 	session_close(&s);
 }
 
-/* At the end of a page behind which there is nothing; where nothing is at all. */
+/* At the end of a page after which there is nothing; where nothing is at all. */
 static void test_edges(void)
 {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

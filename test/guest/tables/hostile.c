@@ -111,7 +111,7 @@ int tables_fit(void)
 	return (int)(sysconf(_SC_PHYS_PAGES) / 8 / each);
 }
 
-/* All tables take an eighth of the memory at most; what has gone has left nothing behind. */
+/* All tables take an eighth of the memory at most; what has gone has left nothing. */
 static void test_memory(void)
 {
 	const int most = tables_fit();

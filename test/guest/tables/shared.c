@@ -197,7 +197,7 @@ static int soon_most_tables(void)
 	return n;
 }
 
-/* No window and no memory stays behind; a session's table would take twice that of one of these. */
+/* No window and no memory is left; a session's table would take twice that of one of these. */
 static void test_killed(void)
 {
 	unsigned int killed = 0, with = UINT32_MAX, left;

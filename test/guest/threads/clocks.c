@@ -69,7 +69,7 @@ static unsigned int time_one(struct timed *t, bool move)
 /*
  * What the kernel says of one that is moved is too much: it begins to count when the thread is put
  * into the other CPU's queue, and that CPU may be asleep. The kernel's own trace says it exactly
- * (test_traced); here a moved one's clock may only be behind. So may that of one that sleeps: the
+ * (test_traced); here a moved one's clock may only be after. So may that of one that sleeps: the
  * CPU that it wakes up on sleeps too.
  *
  * When the host takes a CPU away in the middle of a switch, that time may be one thread's for the

@@ -115,7 +115,7 @@ static const struct range {
 	{"__cpuidle_text_start", "__cpuidle_text_end", KI_R_IDLE_TEXT},
 };
 
-/* One instruction as the only one of a window, asked for behind the library's back. */
+/* One instruction as the only one of a window, asked for after the library's back. */
 static uint32_t ask(const struct crew *c, const struct ki_function *fn, const struct ki_insn *in)
 {
 	struct ki_insn bare = *in;

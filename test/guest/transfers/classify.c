@@ -2,7 +2,7 @@
 /*
  * Transfers are asked of the graph in this order: an edge or a call between exactly these two
  * addresses; then what the instruction may do without the graph knowing where to (an indirect
- * call must arrive at a function, a return behind some call); then what an instruction may do
+ * call must arrive at a function, a return after some call); then what an instruction may do
  * that is no jump (go on, be begun anew); then exceptions, which may come from anywhere but arrive
  * at the entries of the processor's tables only.
  *

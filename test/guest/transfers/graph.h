@@ -5,7 +5,7 @@
  * addresses.
  *
  * The file: struct graph_header, the ranges, one byte of marks for each byte of text of each
- * range and one behind it, the symbols, the edges, the rows, the symbols' names.
+ * range and one after it, the symbols, the edges, the rows, the symbols' names.
  */
 #ifndef KI_TEST_GRAPH_H
 #define KI_TEST_GRAPH_H
@@ -63,7 +63,7 @@ struct graph {
 	struct graph_edge *edges;     /* in order of (from, to, kind) */
 	struct graph_row *rows;
 	char *names;
-	uint32_t *returns; /* addresses behind calls that come back, in order */
+	uint32_t *returns; /* addresses after calls that come back, in order */
 	uint32_t *fixups;  /* in order */
 	size_t nreturns, nfixups;
 	bool chained; /* thunks of indirect calls end in jumps to the return thunk */

@@ -102,7 +102,7 @@ static uint32_t insn_len(const uint8_t *marks)
 	return len;
 }
 
-/* With the byte behind: a call may have stood in the place, and come back there. */
+/* With the byte after: a call may have stood in the place, and come back there. */
 static void mark_table(const struct kind *k, const struct table *t, struct graph_range *ranges,
 		       uint32_t n)
 {

@@ -223,7 +223,7 @@ static void bytes_that_are_no_code(void **state)
 	assert_true(live(&x, 1));
 	close_text(&x);
 	{
-		/* Data behind the code: nothing runs into it. */
+		/* Data after the code: nothing runs into it. */
 		TEXT(y, 0x55, 0x5d, 0xc3, 0x06, 0x06, 0x06);
 
 		assert_int_equal(y.fn->reason, KI_R_OK);

@@ -251,7 +251,7 @@ static void liveness_in_a_block(void **state)
 
 static void liveness_around_a_loop(void **state)
 {
-	TEXT(x, 0x31, 0xc0,	  /* 0 xor eax,eax: CF is live behind it, through the loop */
+	TEXT(x, 0x31, 0xc0,	  /* 0 xor eax,eax: CF is live after it, through the loop */
 	     0x48, 0x8b, 0x17,	  /* 2 mov rdx,[rdi] */
 	     0x48, 0x13, 0x16,	  /* 5 adc rdx,[rsi] */
 	     0x48, 0x8d, 0x7f, 8, /* 8 lea rdi,[rdi+8] */

@@ -148,7 +148,7 @@ static void functions_that_do_not_return(void **state)
 		n += functions[i].noreturn;
 	}
 	assert_int_equal(ki_program_totals(w.p)->noreturn, n);
-	/* Behind the call nothing follows: its block has no edges. */
+	/* After the call nothing follows: its block has no edges. */
 	assert_int_equal(ki_program_block(w.p, ki_program_block_at(w.p, AT(4, 4)), &b), 0);
 	assert_int_equal(b.nedges, 0);
 	world_end(&w);
@@ -194,7 +194,7 @@ static void parts_and_parents(void **state)
 /* cmp $2,%edi; ja 1f; mov %edi,%edi; jmp *table(,%rdi,8); 2: nop; 1: ret */
 #define SWITCH "83 ff 02  77 0a  89 ff  ff 24 fd =2  90  c3"
 
-/* One entry leads behind the start of the cold part, where nothing else is known to lead. */
+/* One entry leads after the start of the cold part, where nothing else is known to lead. */
 static void table_into_another_function(void **state)
 {
 	static const uint64_t table[] = {AT(0, 14), AT(1, 4), AT(0, 15)};

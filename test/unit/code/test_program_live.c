@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Liveness across functions: what is read of the registers behind a call, a return, a branch.
+ * Liveness across functions: what is read of the registers after a call, a return, a branch.
  * rdx is a result too, of functions whose callers nobody knows. Compiled functions begin with a
  * call of __fentry__, or with a nop of 5 bytes in its place.
  */
@@ -50,7 +50,7 @@ static void calls(void **state)
 	 */
 	CHECK(&w, AT(0, 8), R(RDI) | R(RSI) | R(RBX) | R(RCX) | R(R8),
 	      R(RAX) | R(R10) | R(R11) | KI_REGSET_FLAGS);
-	/* Behind it: the result, what the function has saved there; of the callers, what is theirs.
+	/* After it: the result, what the function has saved there; of the callers, what is theirs.
 	 */
 	CHECK(&w, AT(0, 13), R(RAX) | R(RBX) | R(RBP) | R(R12),
 	      R(RDI) | R(RSI) | R(RCX) | KI_REGSET_FLAGS);
@@ -124,7 +124,7 @@ static void calls_into_nowhere(void **state)
 	struct world w = {0};
 
 	(void)state;
-	/* nop5; mov (%rdi),%rax; nop; call behind all; ret */
+	/* nop5; mov (%rdi),%rax; nop; call after all; ret */
 	world_add(&w, "f", NOP5 "48 8b 07  90  e8 @9  c3");
 	/* nop5; mov %rdi,%rax; nop (a static call); ret: it may keep rax */
 	world_add(&w, "g", NOP5 "48 89 f8  0f 1f 44 00 00  c3");
@@ -232,7 +232,7 @@ static void flags_of_assembly(void **state)
 	world_end(&w);
 }
 
-/* Behind a port there may be a hypervisor, which looks at all registers and writes some. */
+/* After a port there may be a hypervisor, which looks at all registers and writes some. */
 static void ports(void **state)
 {
 	struct world w = {0};

@@ -79,7 +79,7 @@ static void tell(const struct ki_function *fn, uint64_t addr, const char *what)
 		      what);
 }
 
-/* fwait is an instruction; objdump writes it and the x87 instruction behind it as one. */
+/* fwait is an instruction; objdump writes it and the x87 instruction after it as one. */
 static bool after_fwait(const struct ki_function *fn, uint32_t i)
 {
 	const uint8_t *p = fn->bytes + (fn->insns[i].addr - fn->start);

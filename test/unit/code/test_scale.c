@@ -332,7 +332,7 @@ static void large_namesakes(void **state)
 	finish(w);
 }
 
-/* Short branches at the end of a large function, to each of the small ones behind it. */
+/* Short branches at the end of a large function, to each of the small ones after it. */
 static void near_large(void **state)
 {
 	struct world *w = begin();
@@ -352,7 +352,7 @@ static void near_large(void **state)
 	finish(w);
 }
 
-/* A function behind all others that calls them; of those each calls the one before. */
+/* A function after all others that calls them; of those each calls the one before. */
 static void hub_behind(void **state)
 {
 	struct world *w = begin();

@@ -200,7 +200,7 @@ static __attribute__((noinline)) void run(struct side *s, const struct insn_case
 
 /* ---- the comparison ---- */
 
-/* Legacy area without the last x87 instruction's address, and what is behind the header. */
+/* Legacy area without the last x87 instruction's address, and what is after the header. */
 static bool same_vectors(const struct side *a, const struct side *b)
 {
 	return !memcmp(a->x, b->x, 6) && !memcmp(a->x + 24, b->x + 24, 4) &&

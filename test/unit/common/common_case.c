@@ -147,7 +147,7 @@ static const char *aim_all(struct insn_case *c, const struct case_world *w)
 
 /* ---- instructions that fall through ---- */
 
-/* Any operands: a random ModRM, and what it asks for behind it. */
+/* Any operands: a random ModRM, and what it asks for after it. */
 static void mutate(struct insn_case *c)
 {
 	const ZydisDecodedInstruction *z = &c->info.z;
@@ -298,7 +298,7 @@ static uint8_t put_prefixes(uint8_t *p)
 	return n;
 }
 
-/* A place for a pad that 8 bits reach, not over the code or the pad behind it; or behind it. */
+/* A place for a pad that 8 bits reach, not over the code or the pad after it; or after it. */
 static uint64_t near_pad(const struct insn_case *c)
 {
 	uint64_t behind = c->addr + c->len;

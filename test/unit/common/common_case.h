@@ -25,7 +25,7 @@ struct insn_case {
 	struct ki_insn in;    /* what the library says of it */
 	struct exec_cpu cpu;  /* the registers before it */
 	uint64_t poke, value; /* this must stand there in memory; 0: nothing */
-	uint64_t taken;	      /* a branch: the pad that it may lead to, or what is behind it */
+	uint64_t taken;	      /* a branch: the pad that it may lead to, or what is after it */
 	bool conditional;
 };
 

@@ -139,7 +139,7 @@ static struct ki_node *stmt(struct grow *g, unsigned int depth)
 
 #define CROWD 9 /* all of them would not fit on the stack, beside what others want there */
 
-/* Many locals are written before the others' statements, or read behind them: not all of them have
+/* Many locals are written before the others' statements, or read after them: not all of them have
    a register then. */
 static struct ki_node *crowd(struct grow *g, struct ki_node *list, bool reads)
 {

@@ -62,7 +62,7 @@ static bool is_direct(const struct ki_copy *c)
 	       (f->off >= 2 && c->code[f->off - 2] == 0x0f && (c->code[f->off - 1] & 0xf0) == 0x80);
 }
 
-/* Chunk a stands behind chunk b. */
+/* Chunk a stands after chunk b. */
 static bool is_behind(const struct ki_chunk *a, const struct ki_chunk *b)
 {
 	if (a->insn != b->insn)

@@ -13,7 +13,7 @@
 
 /*
  * Write the patch of a window at `at`: for each displaced instruction the chunks before it, or a
- * jump to its replacement, its copy, the chunks behind it; a jump back behind the window (never
+ * jump to its replacement, its copy, the chunks after it; a jump back after the window (never
  * reached if nothing falls through); then the chunks of taken sides, each with a jump to where the
  * branch goes. Chunks of one place in the order of their `order`, equal ones as they are listed.
  * Counter n is at displacement 8 * n. Returns its length; 0 if a fixup does not reach, or a chunk

@@ -23,7 +23,7 @@ struct linked {
 /* Where the first of those who use ftrace is noted. If alone, it is linker_ours. */
 extern unsigned long *linker_users, linker_ours;
 extern bool linker_alone;
-/* The functions' starts, in which an ftrace site may stand first; 0 behind the last. */
+/* The functions' starts, in which an ftrace site may stand first; 0 after the last. */
 extern unsigned long linker_starts[128];
 
 /* A group of n windows, all of them, of one request; its patch is written at `heap`. */

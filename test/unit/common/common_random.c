@@ -72,7 +72,7 @@ static void emit_row(uint8_t len, unsigned int reason, unsigned int to)
 		(struct ki_reserved_row){.addr = (uintptr_t)gen.p, .len = len, .reason = reason};
 }
 
-/* Some block behind the next one: a branch to the next would have two edges that look alike. */
+/* Some block after the next one: a branch to the next would have two edges that look alike. */
 static unsigned int forward(unsigned int b)
 {
 	return b + 2 + random_below(gen.nblocks - b - 1);

@@ -113,7 +113,7 @@ size_t run_steps_at(uint64_t addr)
 	return n;
 }
 
-/* How often `to` came next behind the instruction at `from`; 0: nothing of the function. */
+/* How often `to` came next after the instruction at `from`; 0: nothing of the function. */
 static size_t steps_between(uint64_t from, uint64_t to)
 {
 	size_t n = 0;

@@ -51,7 +51,7 @@ void spans_check_cut(const struct ki_function *fn, const struct ki_spans *s)
 		}
 }
 
-/* Five bytes of padding that is entered nowhere, behind a jump or return. */
+/* Five bytes of padding that is entered nowhere, after a jump or return. */
 static void check_filler(const struct ki_function *fn, uint64_t at)
 {
 	const struct ki_insn *in = fn->insns;

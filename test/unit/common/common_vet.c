@@ -235,8 +235,8 @@ static uint8_t tests(const struct step *s)
 }
 
 /*
- * The pointer to the words: behind its mov it is one, or 0, until the register is written to;
- * behind a test and the je that follows it is one.
+ * The pointer to the words: after its mov it is one, or 0, until the register is written to;
+ * after a test and the je that follows it is one.
  */
 static void follow(struct vet *v, uint8_t tested)
 {

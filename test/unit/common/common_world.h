@@ -28,7 +28,7 @@ struct world {
 
 /*
  * The next function. code: bytes in hex; "@3": 4 bytes, relative, to function 3; "@3+5": 5 bytes
- * behind its start; "=3": 4 bytes, its address.
+ * after its start; "=3": 4 bytes, its address.
  */
 static inline void world_add(struct world *w, const char *name, const char *code)
 {

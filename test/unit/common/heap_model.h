@@ -58,7 +58,7 @@ static const struct exception_table_entry *original_of(const struct patch *p, u3
 
 /* ---- what the kernel does: search ---- */
 
-/* The last row that is not behind the address. */
+/* The last row that is not after the address. */
 static const struct orc_entry *find_orc(unsigned long addr)
 {
 	u32 lo = 0, hi = region.arch.num_orcs;

@@ -32,7 +32,7 @@ typedef __s64 s64;
 
 #define KEYS   2 /* words of a key */
 #define LEVELS 3
-#define OWN    8 /* this key and those behind it belong to a level, or a thread */
+#define OWN    8 /* this key and those after it belong to a level, or a thread */
 #define MODELS (OWN + 400)
 #define ROWS   4096
 

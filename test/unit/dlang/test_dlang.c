@@ -355,7 +355,7 @@ static void test_shape(void **state)
 	ki_dlang_free(d);
 }
 
-/* Actions before a change of a variable travel apart from those behind it. */
+/* Actions before a change of a variable travel apart from those after it. */
 static void test_batches(void **state)
 {
 	struct ki_dlang *d;

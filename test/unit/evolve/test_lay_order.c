@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Orders of blocks: known shapes have known best orders; of small graphs made at random no order is
- * better by much, which trying all of them shows; and cold blocks stay behind hot ones, as they
+ * better by much, which trying all of them shows; and cold blocks stay after hot ones, as they
  * were.
  */
 #include <setjmp.h>
@@ -41,12 +41,12 @@ static void known_shapes(void **state)
 	static struct shape rare = {
 		{{20, 100}, {20, 1}, {20, 100}}, {{0, 1, 1}, {0, 2, 99}, {1, 2, 1}}, {0}};
 	static const uint32_t rare_is[] = {0, 2, 1};
-	/* while (...) with its test at the top: the test goes behind the body */
+	/* while (...) with its test at the top: the test goes after the body */
 	static struct shape loop = {{{10, 10}, {20, 1000}, {30, 990}, {10, 10}},
 				    {{0, 1, 10}, {1, 2, 990}, {1, 3, 2}, {2, 1, 990}},
 				    {0}};
 	static const uint32_t loop_is[] = {0, 1, 2, 3};
-	/* the way that is taken stands behind one that is not */
+	/* the way that is taken stands after one that is not */
 	static struct shape far = {
 		{{10, 100}, {500, 0}, {500, 0}, {10, 100}, {500, 0}, {10, 100}},
 		{{0, 1, 0}, {0, 3, 100}, {1, 2, 0}, {2, 3, 0}, {3, 4, 0}, {3, 5, 100}, {4, 5, 0}},

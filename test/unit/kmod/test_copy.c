@@ -40,7 +40,7 @@ static bool is_rex(uint8_t b)
 	return (b & 0xf0) == 0x40;
 }
 
-/* More than four kinds of them, or one behind a REX. */
+/* More than four kinds of them, or one after a REX. */
 static bool is_odd(const uint8_t *bytes)
 {
 	uint8_t kept[4] = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Filled springboards (kmod/text/fill.c, compiled in here): each byte that is to trap is executed,
- * on this processor, with anything behind it; and distances that trap are the smallest there are.
+ * on this processor, with anything after it; and distances that trap are the smallest there are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void run_code(void)
 		run();
 }
 
-/* Does the byte trap before anything of it has been done, whatever is behind it? */
+/* Does the byte trap before anything of it has been done, whatever is after it? */
 static bool byte_traps(u8 byte)
 {
 	bool int3 = byte == KI_INT3;

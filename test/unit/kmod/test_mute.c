@@ -3,7 +3,7 @@
  * Muting (kmod/change/mute.c, compiled in here): random patches are made of chunks of all lengths
  * and of replacements, random ones of them die, and what is left is executed, on this processor:
  * those that live have run once each and in order, nothing of the dead ones has, and control goes
- * to the last replacement that lives, or to what stands behind. While the swap is being made a CPU
+ * to the last replacement that lives, or to what stands after. While the swap is being made a CPU
  * that meets the breakpoint is sent to where the new code leads.
  */
 #include <setjmp.h>
@@ -106,7 +106,7 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 #define REPLACEMENT 101 /* the first of them */
 #define PATCH	    (1 << 16)
 
-static u8 *code; /* the patch, the replacements behind it, and what they count in */
+static u8 *code; /* the patch, the replacements after it, and what they count in */
 static u8 *ran;
 static bool once = true; /* the first swap finds no memory */
 

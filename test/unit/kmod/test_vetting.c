@@ -179,7 +179,7 @@ static void stack_words(void **state)
 	EACH(must_not, false);
 }
 
-/* Whatever one byte is, before and behind which nothing stands: only these are whole. */
+/* Whatever one byte is, before and after which nothing stands: only these are whole. */
 static void single_bytes(void **state)
 {
 	static const uint8_t whole[] = {0x90, 0x98, 0x9e, 0x9f};

@@ -56,7 +56,7 @@ static void stops_are_there_before_starts(void **state)
 					   : i < 2 ? STAGE_INSIDE
 						   : STAGE_START);
 	}
-	assert_int_equal(plan->chunks.v[0].c.order, UINT16_MAX); /* h's: behind all at the end */
+	assert_int_equal(plan->chunks.v[0].c.order, UINT16_MAX); /* h's: after all at the end */
 	assert_int_equal(plan->chunks.v[1].c.order, 0);
 }
 

@@ -5,7 +5,7 @@
 #include "measure_fixture.h"
 
 #define SECOND 1000000000ull
-#define TOOK   900 /* counters: the sum of what it took, and behind that of each word */
+#define TOOK   900 /* counters: the sum of what it took, and after that of each word */
 
 static const struct ki_point entry = {.kind = KI_POINT_ENTRY};
 

@@ -19,7 +19,7 @@
 #include "module/sleepers.h"
 #include "module_fixture.h"
 
-#define BASE 0xffffffffc0400000ull /* of the sections: each a page behind the other */
+#define BASE 0xffffffffc0400000ull /* of the sections: each a page after the other */
 #define PAGE 4096u
 
 static struct ki_err err;

@@ -44,7 +44,7 @@ static int make(void **state)
 	return ret;
 }
 
-/* The recording with these stacks and users behind its header. */
+/* The recording with these stacks and users after its header. */
 static struct ki_recording *with_stacks(const void *stacks, uint32_t nstacks, const void *users,
 					uint32_t nusers)
 {

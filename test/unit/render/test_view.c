@@ -85,7 +85,7 @@ static void breakpoint(void **state)
 	end(&c);
 }
 
-/* The window has taken the filler behind the return. */
+/* The window has taken the filler after the return. */
 static void springboard_over_filler(void **state)
 {
 	static const uint8_t orig[] = {0x31, 0xc0, 0xc3, 0xcc, 0xcc, 0xcc};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counter: its bytes, which the driver knows by heart, and what it leaves behind.
+ * The counter: its bytes, which the driver knows by heart, and what it leaves after.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -146,7 +146,7 @@ static void mistakes_stick(void **state)
 	is_refused(#what, part, NULL);
 	MISTAKES(ONE)
 #undef ONE
-	/* and nothing can be built behind one */
+	/* and nothing can be built after one */
 	begin();
 	ki_expr_reg(s, 99);
 	assert_null(C(1));

@@ -46,7 +46,7 @@ static void what_may_not_be_is_refused(void **state)
 static const uint8_t reaching[] = {
 	0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0,	  0, /* mov %gs:words, %rax */
 	0x48, 0x85, 0xc0,			     /* test %rax, %rax */
-	0x74, 0x0b,				     /* je behind it all */
+	0x74, 0x0b,				     /* je after it all */
 	0x90, 0x90, 0x90,			     /* nop */
 	0x48, 0x83, 0x80, 0,	0,    0, 0, 0x05,    /* addq $5, word(%rax) */
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timers: what they make of calls one behind the other, inside each other and not seen to begin,
+ * Timers: what they make of calls one after the other, inside each other and not seen to begin,
  * compared with a count written here; what they cost, instruction by instruction; and the thread's
  * clock when another thread has its turn in the middle of reading it.
  */

@@ -24,7 +24,7 @@
 /*
  * A piece of code: bytes, and displacements that depend on where things are. B1 and B4: a branch
  * to the pad TAKEN; C4: to a function that returns; D4: to the data, with as many bytes of
- * immediate behind it as follow '/'. %rbx, %rsi, %rdi, %r12 and %r13 point into the data, %rcx is
+ * immediate after it as follow '/'. %rbx, %rsi, %rdi, %r12 and %r13 point into the data, %rcx is
  * below 64, %rdx points to a pad, all others are random; on the stack lie addresses of pads.
  */
 /* clang-format off */
@@ -109,7 +109,7 @@ enum { PAD_BEHIND = 1, PAD_TAKEN, PAD_CALLED, PAD_STACK };
 static uint64_t executions;
 static uint64_t gs_area[512];
 
-/* Zero bytes where the way goes on: a pad behind code of len bytes, and the others. */
+/* Zero bytes where the way goes on: a pad after code of len bytes, and the others. */
 static void lay_pads(size_t len)
 {
 	static const uint8_t function[] = {0x48, 0xff, 0xc0, 0xc3}; /* inc %rax; ret */
@@ -199,7 +199,7 @@ static void run_once(struct outcome *out, uint64_t seed)
 }
 
 /*
- * What is analysed: the code as it stands, filler behind it, and a branch to it in front, because
+ * What is analysed: the code as it stands, filler after it, and a branch to it in front, because
  * the beginning of a function is a place of its own kind.
  */
 static struct ki_function *analyse(size_t len, struct ki_target **t)

@@ -168,7 +168,7 @@ static bool install(void)
 	return !traps;
 }
 
-/* How often the last steps came to the callee's site, and past it to what is behind. */
+/* How often the last steps came to the callee's site, and past it to what is after. */
 static void see_calls(enum users users, size_t called)
 {
 	if (users != NOBODY)

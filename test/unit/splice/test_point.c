@@ -60,7 +60,7 @@ static void load(const char *hex)
 }
 
 /*
- * The places of a point, with commas: "offset" or "offset REASON"; '>': behind the instruction,
+ * The places of a point, with commas: "offset" or "offset REASON"; '>': after the instruction,
  * '^': where its branch is taken, '!': the flags are live.
  */
 static const char *places(struct ki_point pt)
@@ -213,7 +213,7 @@ static void ends_of_blocks(void **state)
 	IS(END(0), "2!");
 	IS(END(1), "4>");
 	IS(END(2), "10");
-	/* a call that is last because something jumps behind it */
+	/* a call that is last because something jumps after it */
 	load("85 ff 74 05 e8 37 00 00 00 89 c3 c3");
 	IS(END(1), "4 RETURN_ENTERED");
 	/* a call that does not return */
@@ -307,12 +307,12 @@ static void starts(void **state)
 	load("0f 92 c0 48 01 d0 c3");
 	IS(POINT(ENTRY), "3");
 	IS(POINT(START), "0!");
-	/* a loop leads to the start, or just behind what stands in front */
+	/* a loop leads to the start, or just after what stands in front */
 	load("89 f8 ff cf 75 fa c3");
 	IS(POINT(START), "0 ENTRY_REPEATED");
 	load("0f 1f 44 00 00 89 f8 ff cf 75 fa c3");
 	IS(POINT(START), "5 ENTRY_REPEATED");
-	/* code of another symbol jumps behind the ftrace site */
+	/* code of another symbol jumps after the ftrace site */
 	load_with("0f 1f 44 00 00 89 f8 89 c3 c3", "eb a3", NULL);
 	IS(POINT(START), "5 ENTRY_REPEATED");
 	/* it calls itself: that is a call like others */

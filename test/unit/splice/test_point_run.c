@@ -204,8 +204,8 @@ static bool may_be_refused(unsigned int reason)
 	case KI_R_JUMP_LABEL:	  /* side by side with another way to the same block */
 	case KI_R_LOCK_PREFIX:	  /* at the beginning of a block */
 	case KI_R_INDIRECT_EDGE:  /* tables */
-	case KI_R_NO_SUCH_SIDE:	  /* behind jumps */
-	case KI_R_RETURN_ENTERED: /* calls that a jump leads behind */
+	case KI_R_NO_SUCH_SIDE:	  /* after jumps */
+	case KI_R_RETURN_ENTERED: /* calls that a jump leads after */
 	case KI_R_ENTRY_REPEATED: /* loops over all of the function */
 		return true;
 	default:

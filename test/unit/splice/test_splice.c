@@ -48,7 +48,7 @@ static void load(const char *hex, const struct ki_reserved_row *rows, size_t nro
 		fail_msg("%s", err.msg);
 }
 
-/* The windows of f as "offset:bytes/instructions", '!' behind one that traps, ">offset" of a
+/* The windows of f as "offset:bytes/instructions", '!' after one that traps, ">offset" of a
  * bounce. */
 static const char *windows(void)
 {
@@ -190,7 +190,7 @@ static void entry_stops_at_what_may_leave(void **state)
 	}
 }
 
-/* Code may stand before what has a row of its own, and not behind it for what is in front. */
+/* Code may stand before what has a row of its own, and not after it for what is in front. */
 static void entry_stops_before_what_has_a_fixup(void **state)
 {
 	static const struct ki_reserved_row row = {
@@ -207,7 +207,7 @@ static void entry_stops_before_what_has_a_fixup(void **state)
 	load("0f 92 c0 48 8b 1f 48 89 f8 48 01 d0 c3", &row, 1);
 	assert_string_equal(windows(), "0:3/1>14 3:6/2 9:5/2");
 	assert_string_equal(ENTRY(), "0 live");
-	/* the one that may fault needs the flags: code does not settle behind it */
+	/* the one that may fault needs the flags: code does not settle after it */
 	load("0f 92 07 48 89 df 48 89 f8 48 01 d0 c3", NULL, 0);
 	assert_string_equal(ENTRY(), "3");
 	load("0f 92 07 48 89 df 48 89 f8 48 01 d0 c3", &first, 1);
@@ -234,7 +234,7 @@ static void entry_in_a_short_block(void **state)
 	load("53 75 00 48 89 f8 48 89 c3 5b c3", NULL, 0);
 	assert_string_equal(ENTRY(), "0 live");
 	assert_string_equal(places(KI_POINT_BLOCK, 1, 0), "3");
-	/* nothing but the ftrace site: behind it a loop begins */
+	/* nothing but the ftrace site: after it a loop begins */
 	load("0f 1f 44 00 00 48 89 f8 48 83 e8 01 75 f7 c3", NULL, 0);
 	assert_string_equal(ENTRY(), "0 FTRACE_SITE");
 }
@@ -285,7 +285,7 @@ static void exits(void **state)
 	/* jmp *%rax */
 	load("48 89 f8 48 83 c1 01 ff e0", NULL, 0);
 	assert_string_equal(places(KI_POINT_EXIT, 0, 0), "7");
-	/* a ret behind a call, with filler enough for a short jump */
+	/* a ret after a call, with filler enough for a short jump */
 	load("85 ff 74 07 e8 37 00 00 00 c3 cc 48 89 f8 48 89 c3 c3", NULL, 0);
 	assert_string_equal(places(KI_POINT_EXIT, 0, 0), "9, 17");
 	/* never returns */

@@ -71,7 +71,7 @@ static void put_plain(struct code *c)
 	put(c, insns[i].bytes, insns[i].n);
 }
 
-/* Something that ends a run: a short or long call, a branch, a return with filler behind it. */
+/* Something that ends a run: a short or long call, a branch, a return with filler after it. */
 static void put_end(struct code *c)
 {
 	switch (rnd(6)) {
@@ -95,7 +95,7 @@ static void put_end(struct code *c)
 	}
 }
 
-/* hlt is in no window: what is behind some of it is out of reach. */
+/* hlt is in no window: what is after some of it is out of reach. */
 static void make_function(struct code *c)
 {
 	unsigned int parts = 2 + rnd(7);

@@ -15,7 +15,7 @@
 static const struct {
 	const char *what;
 	const char *hex;
-	const char *windows; /* "offset:bytes", '!' behind one that traps, ">offset" of a bounce */
+	const char *windows; /* "offset:bytes", '!' after one that traps, ">offset" of a bounce */
 } cases[] = {
 	{"no place", "75 00 ff d0 c3", "0:2! 2:2! 4:1!"},
 	{"in a tail", "75 00 48 b8 01 02 03 04 05 06 07 08 c3", "0:2>7 2:11"},

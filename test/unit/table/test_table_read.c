@@ -101,7 +101,7 @@ static void another_owner(void *arg)
 		put(0, 2, KI_ROW_READY | 8, 50, 4);
 }
 
-/* The row that has been copied goes, and its key gets another, behind it. */
+/* The row that has been copied goes, and its key gets another, after it. */
 static void made_again(void *arg)
 {
 	(void)arg;

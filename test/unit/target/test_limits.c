@@ -22,7 +22,7 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Sections lie one after the other behind the headers; the caller fills them. */
+/* Sections lie one after the other after the headers; the caller fills them. */
 struct big {
 	uint8_t *bytes;
 	size_t len;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The live kernel behind a driver of our own, and kallsyms.
+ * The live kernel after a driver of our own, and kallsyms.
  *
  * promise: K4: Symbols of the kernel, its modules and aliases are known, and modules that come
  *   or go are seen. [test_live_more.c, image_host.sh]

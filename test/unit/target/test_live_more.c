@@ -15,7 +15,7 @@
 
 #include "target/priv.h"
 
-/* A kernel's memory of two segments: text, and data right behind it. */
+/* A kernel's memory of two segments: text, and data right after it. */
 static char *core_file(void (*spoil)(Elf64_Ehdr *eh, Elf64_Phdr *ph))
 {
 	struct {

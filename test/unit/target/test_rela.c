@@ -391,7 +391,7 @@ static void pointers_of_a_program(void **state)
 	static const Elf64_Rela rela[] = {
 		{0x2008, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x1234},
 		{0x2010, ELF64_R_INFO(0, R_X86_64_64), 0x5678},
-		{0x203c, ELF64_R_INFO(0, R_X86_64_RELATIVE), -1}, /* behind the end */
+		{0x203c, ELF64_R_INFO(0, R_X86_64_RELATIVE), -1}, /* after the end */
 		{0x1000, ELF64_R_INFO(0, R_X86_64_RELATIVE), -1}, /* in code */
 		{UINT64_MAX - 3, ELF64_R_INFO(0, R_X86_64_RELATIVE), -1},
 		{0x2000, ELF64_R_INFO(0, R_X86_64_RELATIVE), -2},

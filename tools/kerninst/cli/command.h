@@ -25,7 +25,7 @@ struct command {
 enum event { EVENT_TIME, EVENT_SIGNAL, EVENT_ENDED };
 
 /*
- * Everything behind "--" is the command, *command; it stays as it is if there is none. Returns how
+ * Everything after "--" is the command, *command; it stays as it is if there is none. Returns how
  * many arguments stand before it.
  */
 int command_cut(int argc, char **argv, char ***command);

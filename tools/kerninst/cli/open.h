@@ -36,7 +36,7 @@ struct open_options {
  */
 int open_process_prefix(struct open_options *o, const struct verb *self, char **args, int n);
 
-/* The number before the slash, or OPEN_COMMAND; 0: none. *rest: what stands behind it. */
+/* The number before the slash, or OPEN_COMMAND; 0: none. *rest: what stands after it. */
 pid_t open_prefix(char *arg, char **rest);
 
 /* 0, or -errno. Not of the command: who starts it opens it. */

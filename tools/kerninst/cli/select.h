@@ -22,7 +22,7 @@ int select_functions(struct ki_target *t, const struct verb *self, char **args, 
 int select_chosen(struct ki_target *t, const struct verb *self, bool all, char **args, int n,
 		  ki_selection *out);
 
-/* Those of one argument, behind the others, in the order that they are found in. */
+/* Those of one argument, after the others, in the order that they are found in. */
 int select_named(struct ki_target *t, const struct verb *self, const char *text, bool offsets,
 		 ki_selection *out);
 

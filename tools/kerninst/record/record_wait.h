@@ -13,7 +13,7 @@ struct record_waiting {
 	int ring;    /* a descriptor that can be read when the buffers are to be; -1: none */
 };
 
-/* Right behind wait_prepare. snapshots: SIGUSR1 is waited for too. 0, or -errno. */
+/* Right after wait_prepare. snapshots: SIGUSR1 is waited for too. 0, or -errno. */
 int record_wait_prepare(struct record_waiting *w, bool snapshots);
 void record_wait_end(struct record_waiting *w);
 

@@ -29,7 +29,7 @@ extern const char stat_usage[];
 /* CLI_OK, or reported. *done: there is nothing more to do, whatever is returned. */
 int stat_parse(const struct verb *self, int argc, char **argv, struct stat_options *o, bool *done);
 
-/* Behind what has been made of them. */
+/* After what has been made of them. */
 void stat_options_free(struct stat_options *o);
 
 #endif

@@ -28,7 +28,7 @@ extern const char top_usage[];
 /* CLI_OK, or reported. *done: there is nothing more to do, whatever is returned. */
 int top_parse(const struct verb *self, int argc, char **argv, struct top_options *o, bool *done);
 
-/* Behind what has been made of them. */
+/* After what has been made of them. */
 void top_options_free(struct top_options *o);
 
 #endif

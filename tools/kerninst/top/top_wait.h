@@ -18,7 +18,7 @@ struct top_wait {
 	enum ki_top_key key; /* TOP_KEY: which */
 };
 
-/* Behind wait_prepare. 0, or -errno. */
+/* After wait_prepare. 0, or -errno. */
 int top_wait_open(struct top_wait *w, bool keyboard);
 void top_wait_close(struct top_wait *w);
 

@@ -21,7 +21,7 @@ static const char usage[] =
 	"  echo \"ccflags-y := $(kerninst build --cflags)\" >> Kbuild\n"
 	"  make -C /lib/modules/$(uname -r)/build M=$PWD modules\n";
 
-/* At once: what stands behind it on the command line does not matter. */
+/* At once: what stands after it on the command line does not matter. */
 static int print_flags(const void *self, const char *unused, void *done)
 {
 	char include[PATH_MAX];
