@@ -5,7 +5,6 @@
  */
 #include "target/process.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,15 +47,16 @@ static int add_those(const ki_process_mapped *of, const ki_process_mapped *not_i
 	return 0;
 }
 
-/* Our descriptor belongs to memory that nobody has any more. */
+/*
+ * Our descriptor belongs to memory that nobody has any more. The process has other memory then, or
+ * none: it ends, which takes a while after that.
+ */
 static int gone(struct ki_process *p, ki_process_mapped *out)
 {
 	struct ki_change row = {.kind = KI_CHANGE_ENDED};
-	char state[32] = "";
+	char size[32] = "";
 
-	if (!kill(p->pid, 0) || errno == EPERM)
-		ki_process_status(p->pid, "State", state, sizeof(state));
-	if (*state && *state != 'Z' && *state != 'X')
+	if (!ki_process_status(p->pid, "VmSize", size, sizeof(size)) && *size)
 		row.kind = KI_CHANGE_BECAME;
 	p->gone = true;
 	return ki_vec_push(out, row) ? -ENOMEM : 0;
