@@ -43,6 +43,15 @@ static inline void ki_module_set_text(struct module *mod, void *start, unsigned 
 #define KI_PAGE_ORDER_MAX (MAX_ORDER - 1)
 #endif
 
+/* What maps memory in one piece, in pages as large as can be, had another name until 6.9. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#define KI_MAP_WHOLE(X) X(vmap_page_range)
+#define ki_map_whole	ki_call(vmap_page_range)
+#else
+#define KI_MAP_WHOLE(X) X(ioremap_page_range)
+#define ki_map_whole	ki_call(ioremap_page_range)
+#endif
+
 /* Since 6.2 the kernel may, to track the depth of calls, write into padding before functions. */
 static inline bool ki_padding_is_code(void)
 {

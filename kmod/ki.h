@@ -378,7 +378,8 @@ u64 ki_vet_pushed(const struct ki_chunk *c);
 extern u8 ki_returned[];
 int ki_heap_init(void);
 void ki_heap_exit(void);
-u32 ki_heap_bytes(struct ki_block *b); /* that it takes of the heap */
+u32 ki_heap_bytes(struct ki_block *b);	     /* that it takes of the heap */
+u32 ki_heap_bytes_large(struct ki_block *b); /* the same if all are in pages of 2 MiB, else 0 */
 void ki_heap_info(struct ki_info *info);
 bool ki_heap_holds(unsigned long addr); /* or ki_returned; without ki_lock */
 bool ki_heap_is_full(void);		/* not even a small patch would find room */

@@ -15,6 +15,9 @@
 
 #define KI_DEFINE_CALL(name) DEFINE_STATIC_CALL_NULL(ki_##name, name);
 KI_KERNEL_CALLS(KI_DEFINE_CALL)
+KI_LARGE_CALLS(KI_DEFINE_CALL)
+
+static bool ki_large_calls;
 
 static unsigned long ki_lookup_none(const char *name)
 {
@@ -68,6 +71,24 @@ static int missing(const char *name)
 	return -ENOENT;
 }
 
+static void find_large(void)
+{
+	unsigned long addr;
+
+#define KI_RESOLVE_LARGE(name)                                                                     \
+	addr = ki_symbol(#name);                                                                   \
+	if (!addr)                                                                                 \
+		return;                                                                            \
+	static_call_update(ki_##name, (typeof(&name))addr);
+	KI_LARGE_CALLS(KI_RESOLVE_LARGE)
+	ki_large_calls = true;
+}
+
+bool ki_symbols_large(void)
+{
+	return ki_large_calls;
+}
+
 int ki_symbols_init(void)
 {
 	unsigned long addr;
@@ -85,5 +106,6 @@ int ki_symbols_init(void)
 		return missing(#name);                                                             \
 	static_call_update(ki_##name, (typeof(&name))addr);
 	KI_KERNEL_CALLS(KI_RESOLVE_CALL)
+	find_large();
 	return 0;
 }

@@ -6,6 +6,7 @@
 #define KI_SYMBOLS_H
 
 #include <linux/ftrace.h>
+#include <linux/io.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/memory.h>
@@ -22,6 +23,8 @@
 #include <asm/insn.h>
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
+
+#include "compat.h"
 
 /* Name; what it needs is declared by the kernel's headers. */
 #define KI_KERNEL_CALLS(X)                                                                         \
@@ -51,6 +54,12 @@
 	X(set_memory_x)                                                                            \
 	X(set_direct_map_default_noflush)
 
+/* The heap has small pages on a kernel without one of these. */
+#define KI_LARGE_CALLS(X)                                                                          \
+	KI_MAP_WHOLE(X)                                                                            \
+	X(vunmap_range)                                                                            \
+	X(set_memory_rw)
+
 /* Modules do not see their declarations. */
 bool(nmi_uaccess_okay)(void);
 void flush_tlb_kernel_range(unsigned long start, unsigned long end);
@@ -59,6 +68,9 @@ void mod_tree_remove(struct module *mod);
 
 #define KI_DECLARE_CALL(name) DECLARE_STATIC_CALL(ki_##name, name);
 KI_KERNEL_CALLS(KI_DECLARE_CALL)
+KI_LARGE_CALLS(KI_DECLARE_CALL)
+
+bool ki_symbols_large(void); /* are those of KI_LARGE_CALLS there? */
 
 #define ki_call(name) static_call(ki_##name)
 

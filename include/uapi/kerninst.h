@@ -27,7 +27,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 9
+#define KI_ABI_VERSION 10
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -85,6 +85,8 @@ struct ki_info {
 	__u32 unknowns;	  /* out: things of this kernel that the driver does not know */
 	__u32 waited;	  /* out: milliseconds that those waits took, modulo 2^32 */
 	char unknown[96]; /* out: the first of them; the log has more */
+	__u64 large_start; /* out: from here on each 2 MiB of the text heap may be one page */
+	__u64 large;	   /* out: bit n: the n-th of them is one now */
 };
 
 #define KI_FEATURE_COUNTER_ARENA 0x1	    /* counters beyond the kernel's per-CPU reserve */

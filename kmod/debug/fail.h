@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 
 extern int ki_fail_at;
+extern bool ki_fail_large;
 
 static inline bool ki_fail(void)
 {
@@ -38,7 +39,12 @@ KI_MAY_FAIL(void *, kvmalloc_array, (size_t n, size_t size, gfp_t gfp), (n, size
 KI_MAY_FAIL(void *, vmalloc, (unsigned long size), (size))
 KI_MAY_FAIL(void *, vmap, (struct page * *v, unsigned int n, unsigned long how, pgprot_t prot),
 	    (v, n, how, prot))
-KI_MAY_FAIL(struct page *, alloc_pages, (gfp_t gfp, unsigned int order), (gfp, order))
+
+/* Memory in one piece also as long as the parameter ki_fail_large says so. */
+static inline struct page *ki_alloc_pages(gfp_t gfp, unsigned int order)
+{
+	return ki_fail() || (order && ki_fail_large) ? NULL : alloc_pages(gfp, order);
+}
 
 /* Single pages are asked for by the hundred, in loops: one in so many may fail. */
 #define KI_PAGES_A_FAILURE 41

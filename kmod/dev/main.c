@@ -28,6 +28,8 @@
 #ifdef KI_TEST_FAIL
 int ki_fail_at;
 module_param(ki_fail_at, int, 0600);
+bool ki_fail_large;
+module_param(ki_fail_large, bool, 0600);
 #endif
 
 static int ki_mmap(struct file *file, struct vm_area_struct *vma)

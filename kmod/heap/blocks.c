@@ -166,6 +166,17 @@ static void split_free(struct ki_block *b, u32 units, struct ki_block *rest)
 	add_free(rest);
 }
 
+/* What is left of a free block without so many first units and their share of the rows. */
+static struct ki_extent extent_after(struct ki_block *b, u32 units)
+{
+	struct ki_extent e = extent(b);
+
+	e.orcs -= (u64)e.orcs * units / e.units;
+	e.exs -= (u64)e.exs * units / e.units;
+	e.units -= units;
+	return e;
+}
+
 /* Where in a free block `need` fits as asked: units before it and *pad; or false. */
 static bool fits_filled(struct ki_block *b, struct ki_extent need, const struct ki_filled *as,
 			u32 *front, u32 *pad)
@@ -179,10 +190,49 @@ static bool fits_filled(struct ki_block *b, struct ki_extent need, const struct 
 	*front = skip / KI_HEAP_UNIT;
 	*pad = skip % KI_HEAP_UNIT;
 	need.units = DIV_ROUND_UP(*pad + as->len, KI_HEAP_UNIT);
-	e.orcs -= (u64)e.orcs * *front / e.units;
-	e.exs -= (u64)e.exs * *front / e.units;
-	e.units -= *front;
-	return ki_extent_holds(e, need);
+	return ki_extent_holds(extent_after(b, *front), need);
+}
+
+/* After so many units: the end of the large pages, one after the other, that are there. */
+static u32 large_end(u32 units)
+{
+	size_t at = units * KI_HEAP_UNIT, end = ki_reach_large_end(at);
+
+	while (end != at) {
+		at = end;
+		end = ki_reach_large_end(at);
+	}
+	return at / KI_HEAP_UNIT;
+}
+
+/* Where in a free block `need` fits into large pages: units before it; or false. */
+static bool fits_large(struct ki_block *b, struct ki_extent need, u32 *front)
+{
+	const u32 step = KI_HEAP_STEP / KI_HEAP_UNIT;
+	u32 at = b->at.units, stop = at + extent(b).units, end;
+
+	while (at < stop) {
+		end = min(large_end(at), stop);
+		*front = at - b->at.units;
+		if (at + need.units <= end && ki_extent_holds(extent_after(b, *front), need))
+			return true;
+		at = end == at ? round_down(at + step, step) : end;
+	}
+	return false;
+}
+
+static struct ki_block *find_large(struct ki_extent need, u32 *front)
+{
+	struct ki_block *b;
+	u32 c;
+
+	for (c = class_of(need.units, need.orcs); c < KI_HEAP_CLASSES; c++)
+		list_for_each_entry (b, &ki_classes[c], in_class) {
+			if (fits_large(b, need, front))
+				return b;
+			cond_resched();
+		}
+	return NULL;
 }
 
 static struct ki_block *find_filled(struct ki_extent need, const struct ki_filled *as, u32 *front,
@@ -220,6 +270,20 @@ struct ki_block *ki_blocks_take(struct ki_extent need, struct ki_block **rest)
 	return b;
 }
 
+/* As cut, after so many first units, which stay free. */
+static struct ki_block *cut_after(struct ki_block *b, u32 front, struct ki_extent need,
+				  struct ki_block **rest)
+{
+	if (front) {
+		split_free(b, front, rest[0]);
+		b = rest[0];
+		rest[0] = NULL;
+	}
+	if (cut(b, need, rest[1]))
+		rest[1] = NULL;
+	return b;
+}
+
 struct ki_block *ki_blocks_take_filled(struct ki_extent need, const struct ki_filled *as, u32 *pad,
 				       struct ki_block **rest)
 {
@@ -228,15 +292,21 @@ struct ki_block *ki_blocks_take_filled(struct ki_extent need, const struct ki_fi
 
 	if (!b)
 		return NULL;
-	if (front) {
-		split_free(b, front, rest[0]);
-		b = rest[0];
-		rest[0] = NULL;
-	}
 	need.units = DIV_ROUND_UP(*pad + as->len, KI_HEAP_UNIT);
-	if (cut(b, need, rest[1]))
-		rest[1] = NULL;
-	return b;
+	return cut_after(b, front, need, rest);
+}
+
+struct ki_block *ki_blocks_take_large(struct ki_extent need, struct ki_block **rest)
+{
+	u32 front = 0;
+	struct ki_block *b = find_large(need, &front);
+
+	return b ? cut_after(b, front, need, rest) : NULL;
+}
+
+bool ki_blocks_is_large(struct ki_block *b)
+{
+	return large_end(b->at.units) >= after(b)->at.units;
 }
 
 /* b swallows the block after it. */

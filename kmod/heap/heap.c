@@ -7,8 +7,9 @@
  *
  * The heap has memory from its beginning to `ki_heap_stop`, in steps. When a patch finds no room
  * the heap grows by a step, as long as it may and there is memory. (Parameter heap is the limit;
- * it lowers no heap that is larger already.) Free steps at its end go a few seconds later. Unused
- * heap holds int3.
+ * it lowers no heap that is larger already.) After the first step it grows by a page of 2 MiB if
+ * one is free (large.c). Layouts are put into such pages, others where there is room. Free steps at
+ * its end go a few seconds later. Unused heap holds int3.
  *
  * A part of each coordinate is only for rebuilding patches when chunks are taken out, so that
  * taking out cannot fail for lack of space.
@@ -62,11 +63,14 @@ static void hide_from(u32 steps)
 	ki_rows_hide(steps);
 }
 
-/* One step more than `had`; 0 also if another task has done it. */
-static int grow(u32 had)
+/*
+ * One step more than `had`, or a large page; large: only that. 0 also if another task has done it.
+ */
+static int grow(u32 had, bool large)
 {
 	struct ki_block *more;
 	int err = -ENOSPC;
+	u32 to = had;
 
 	mutex_lock(&ki_heap_size_lock);
 	more = kzalloc(sizeof(*more), GFP_KERNEL);
@@ -75,18 +79,20 @@ static int grow(u32 had)
 	else if (!more)
 		err = -ENOMEM;
 	else if (had < steps_most())
-		err = had || !ki_names_make() ? ki_rows_grow(had, had + 1) : -ENOMEM;
+		err = had || !ki_names_make() ? ki_rows_grow(had, steps_most(), large, &to)
+					      : -ENOMEM;
 	if (!err && ki_heap_steps == had) {
 		mutex_lock(&ki_heap_lock);
-		if (ki_blocks_lengthen(had + 1, more))
+		if (ki_blocks_lengthen(to, more))
 			more = NULL;
-		WRITE_ONCE(ki_heap_steps, had + 1);
+		WRITE_ONCE(ki_heap_steps, to);
 		mutex_unlock(&ki_heap_lock);
 	} else if (err == -ENOMEM && !had) {
 		hide_from(0);
 		trim_after(1);
 	}
-	ki_heap_short = err == -ENOMEM;
+	if (!large)
+		ki_heap_short = err == -ENOMEM;
 	kfree(more);
 	mutex_unlock(&ki_heap_size_lock);
 	return err;
@@ -177,8 +183,50 @@ int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **ou
 	if (!may_fit(need))
 		err = -ENOSPC;
 	while (!err && !(*out = alloc_now(need, reserve, &rest, &steps)))
-		err = grow(steps);
+		err = grow(steps, false);
 	kfree(rest);
+	return err;
+}
+
+static struct ki_block *alloc_large_now(struct ki_extent need, struct ki_block **rest, u32 *steps)
+{
+	struct ki_block *b = NULL;
+
+	mutex_lock(&ki_heap_lock);
+	*steps = ki_heap_steps;
+	if (ki_blocks_leave_reserve(need))
+		b = ki_blocks_take_large(need, rest);
+	mutex_unlock(&ki_heap_lock);
+	return b;
+}
+
+/* Two, for what is left before and after a block. */
+static int new_rests(struct ki_block **rest)
+{
+	rest[0] = kzalloc(sizeof(*rest[0]), KI_GFP);
+	rest[1] = kzalloc(sizeof(*rest[1]), KI_GFP);
+	return rest[0] && rest[1] ? 0 : -ENOMEM;
+}
+
+static void free_rests(struct ki_block **rest)
+{
+	kfree(rest[0]);
+	kfree(rest[1]);
+}
+
+int ki_heap_alloc_large(u32 len, u32 norc, u32 nex, struct ki_block **out)
+{
+	struct ki_extent need = {DIV_ROUND_UP(len, KI_HEAP_UNIT), norc, nex};
+	struct ki_block *rest[2];
+	int err = new_rests(rest);
+	u32 steps;
+
+	*out = NULL;
+	if (!err && !may_fit(need))
+		err = -ENOSPC;
+	while (!err && !(*out = alloc_large_now(need, rest, &steps)))
+		err = grow(steps, true);
+	free_rests(rest);
 	return err;
 }
 
@@ -200,21 +248,16 @@ int ki_heap_alloc_filled(const struct ki_filled *as, u32 norc, u32 nex, u32 *pad
 {
 	struct ki_extent need = {DIV_ROUND_UP(as->len, KI_HEAP_UNIT) + 1, norc, nex};
 	struct ki_block *rest[2];
-	int err = 0;
+	int err = new_rests(rest);
 	u32 steps;
 
 	*out = NULL;
-	rest[0] = kzalloc(sizeof(*rest[0]), KI_GFP);
-	rest[1] = kzalloc(sizeof(*rest[1]), KI_GFP);
-	if (!rest[0] || !rest[1])
-		err = -ENOMEM;
 	while (!err && !(*out = alloc_filled_now(need, as, pad, rest, &steps)))
-		if (steps >= KI_HEAP_FILLED || grow(steps))
+		if (steps >= KI_HEAP_FILLED || grow(steps, false))
 			err = -ENOSPC;
 	if (err)
 		*pad = 0;
-	kfree(rest[0]);
-	kfree(rest[1]);
+	free_rests(rest);
 	return err;
 }
 
@@ -224,6 +267,16 @@ u32 ki_heap_bytes(struct ki_block *b)
 
 	mutex_lock(&ki_heap_lock);
 	bytes = b ? ki_blocks_bytes(b) : 0;
+	mutex_unlock(&ki_heap_lock);
+	return bytes;
+}
+
+u32 ki_heap_bytes_large(struct ki_block *b)
+{
+	u32 bytes;
+
+	mutex_lock(&ki_heap_lock);
+	bytes = b && ki_blocks_is_large(b) ? ki_blocks_bytes(b) : 0;
 	mutex_unlock(&ki_heap_lock);
 	return bytes;
 }
@@ -241,11 +294,15 @@ void ki_heap_free(struct ki_block *b)
 
 void ki_heap_info(struct ki_info *info)
 {
+	enum ki_small why;
+
 	info->heap_start = ki_heap_start;
 	mutex_lock(&ki_heap_lock);
 	info->heap_end = ki_heap_start + (u64)max(steps_most(), ki_heap_steps) * KI_HEAP_STEP;
 	info->heap_used = ki_blocks_used();
 	mutex_unlock(&ki_heap_lock);
+	info->large_start = ki_heap_start + KI_LARGE_FROM;
+	info->large = ki_reach_larges(&why);
 }
 
 int ki_heap_init(void)

@@ -146,25 +146,54 @@ static void give_parts(size_t n, u32 from, u32 to)
 			      to * ki_step_parts[n].bytes);
 }
 
-int ki_rows_grow(u32 from, u32 to)
+/* Memory for the steps up to `to`. The heap's own, the first of the parts, may be there. */
+static int take_parts(u32 to, bool heap)
 {
-	const u32 orcs = KI_HEAP_ORCS / KI_HEAP_STEPS, exs = KI_HEAP_EXS / KI_HEAP_STEPS;
-	unsigned long end = (unsigned long)ki_reach_start(KI_REACH_HEAP) + to * KI_HEAP_STEP;
 	size_t i;
-	int err;
 
-	for (i = 0; to > ki_steps_taken && i < ARRAY_SIZE(ki_step_parts); i++) {
-		err = ki_reach_take(ki_step_parts[i].what, ki_steps_taken * ki_step_parts[i].bytes,
-				    to * ki_step_parts[i].bytes);
+	for (i = heap ? 1 : 0; i < ARRAY_SIZE(ki_step_parts); i++) {
+		int err = ki_reach_take(ki_step_parts[i].what,
+					ki_steps_taken * ki_step_parts[i].bytes,
+					to * ki_step_parts[i].bytes);
+
 		if (err) {
 			give_parts(i, ki_steps_taken, to);
 			return err;
 		}
 	}
-	ki_steps_taken = max(ki_steps_taken, to);
-	ki_orc_clear(from * orcs, (to - from) * orcs, end);
-	ki_extable_clear(from * exs, (to - from) * exs, end);
-	show_steps(to);
+	ki_steps_taken = to;
+	return 0;
+}
+
+/* Memory for one step after those that have some, or for as many as a large page has. */
+static int take_steps(u32 most, bool large)
+{
+	u32 from = ki_steps_taken;
+	size_t at = from * KI_HEAP_STEP;
+
+	BUILD_BUG_ON(KI_LARGE_FROM != KI_HEAP_STEP);
+	if (from && (from - 1) % KI_LARGE_STEPS == 0 && from + KI_LARGE_STEPS <= most &&
+	    ki_reach_take_large(at))
+		return take_parts(from + KI_LARGE_STEPS, true);
+	return large && from ? -ENOSPC : take_parts(from + 1, false);
+}
+
+int ki_rows_grow(u32 from, u32 most, bool large, u32 *to)
+{
+	const u32 orcs = KI_HEAP_ORCS / KI_HEAP_STEPS, exs = KI_HEAP_EXS / KI_HEAP_STEPS;
+	bool hidden = from < ki_steps_taken; /* that have memory still */
+	int err = from < most ? 0 : -ENOSPC;
+	unsigned long end;
+
+	if (!err && !hidden)
+		err = take_steps(most, large);
+	if (err)
+		return err;
+	*to = hidden ? from + 1 : ki_steps_taken;
+	end = (unsigned long)ki_reach_start(KI_REACH_HEAP) + *to * KI_HEAP_STEP;
+	ki_orc_clear(from * orcs, (*to - from) * orcs, end);
+	ki_extable_clear(from * exs, (*to - from) * exs, end);
+	show_steps(*to);
 	return 0;
 }
 
@@ -179,15 +208,18 @@ void ki_rows_hide(u32 from)
 
 bool ki_rows_reclaim(u32 shown, bool wait)
 {
+	u32 keep;
+
 	if (!ki_rows_hiding)
 		return true;
 	if (wait)
 		cond_synchronize_rcu(ki_rows_hidden);
 	else if (!poll_state_synchronize_rcu(ki_rows_hidden))
 		return false;
-	if (shown < ki_steps_taken)
-		give_parts(ARRAY_SIZE(ki_step_parts), shown, ki_steps_taken);
-	ki_steps_taken = shown;
+	keep = ki_reach_large_end(shown * KI_HEAP_STEP) / KI_HEAP_STEP;
+	if (keep < ki_steps_taken)
+		give_parts(ARRAY_SIZE(ki_step_parts), keep, ki_steps_taken);
+	ki_steps_taken = min(keep, ki_steps_taken);
 	ki_bugs_reclaim();
 	ki_rows_hiding = false;
 	return true;

@@ -24,6 +24,7 @@
 #define KI_HEAP_STEP	0x100000
 #define KI_HEAP_STEPS	(KI_HEAP_SIZE / KI_HEAP_STEP)
 #define KI_HEAP_UNIT	16
+#define KI_LARGE_STEPS	(PMD_SIZE / KI_HEAP_STEP)
 #define KI_HEAP_UNITS	(KI_HEAP_SIZE / KI_HEAP_UNIT)
 #define KI_HEAP_ORCS	(KI_HEAP_SIZE / 16)
 #define KI_HEAP_EXS	(KI_HEAP_SIZE / 256)
@@ -61,6 +62,8 @@ void ki_name_drop(const struct ki_patch *p);
 /* heap.c; has a lock of its own */
 /* -ENOSPC: full */
 int __must_check ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
+/* The same in pages of 2 MiB, never from what is kept in reserve. -ENOSPC: there are none. */
+int __must_check ki_heap_alloc_large(u32 len, u32 norc, u32 nex, struct ki_block **out);
 /* A patch of len bytes that is to begin at base + a distance that traps where inner says. */
 struct ki_filled {
 	u32 len;
@@ -132,11 +135,13 @@ bool __must_check ki_rows_publish(const struct ki_rows *r, const struct ki_block
  * The heap's size, changed under one lock. Growing never waits for readers of what is going: some
  * CPU may be busy for long.
  *
- * grow: the steps [from, to) get memory, if they have none left, and rows that hold the new end;
- * -ENOMEM. hide: the rows of the steps [from, ...) are not looked at by new readers. reclaim: what
- * is not shown gives its memory back once all readers have gone; false if some have not.
+ * grow: the steps [from, *to) get memory, if they have none left, and rows that hold the new end;
+ * that is one step, or as many as a large page has. -ENOMEM; -ENOSPC: more than `most`, or only a
+ * large one was wanted. hide: the rows of the steps [from, ...) are not looked at by new readers.
+ * reclaim: what is not shown gives its memory back once all readers have gone, a large page as a
+ * whole; false if some have not.
  */
-int __must_check ki_rows_grow(u32 from, u32 to);
+int __must_check ki_rows_grow(u32 from, u32 most, bool large, u32 *to);
 void ki_rows_hide(u32 from);
 bool ki_rows_reclaim(u32 shown, bool wait);
 

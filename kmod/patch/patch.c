@@ -388,6 +388,12 @@ static int take_place(struct ki_link *l, bool reserve, bool *filled, struct ki_b
 	struct ki_filled as = {l->len, w->addr + KI_JMP_LEN, w->inner};
 	int err = -ENOSPC;
 
+	if (l->group->order)
+		err = ki_heap_alloc_large(l->len, l->rows.norc, l->rows.nex, b);
+	*filled = false;
+	if (!err)
+		return 0;
+	err = -ENOSPC;
 	if (ki_fill_wanted(l->group))
 		err = ki_heap_alloc_filled(&as, l->rows.norc, l->rows.nex, &l->pad, b);
 	*filled = !err;

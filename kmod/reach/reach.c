@@ -6,9 +6,10 @@
  * so both must lie among the modules. When the driver starts it reserves a range of addresses
  * there, as large as all that may ever be needed, after its own text. That takes no memory. Pages
  * come in when something is to be there, and go when nothing is: they are put into the kernel's
- * page table and taken out again by the functions that it has for drivers (apply_to_page_range).
- * Nothing else knows of them: the kernel's own list of the range has no pages. So what it does
- * with the range (/proc/vmallocinfo, /proc/kcore, its end) does not depend on how many there are.
+ * page table and taken out again by the functions that it has for drivers (apply_to_page_range;
+ * those of 2 MiB: large.c). Nothing else knows of them: the kernel's own list of the range has no
+ * pages. So what it does with the range (/proc/vmallocinfo, /proc/kcore, its end) does not depend
+ * on how many there are.
  *
  * A reader without locks may have begun before a page is to go: the one that gives pages back has
  * seen to it that new readers stay away, and waited for those that were there. Then the page is
@@ -24,11 +25,14 @@
 
 #include "compat.h"
 #include "heap/rows.h"
+#include "reach/large.h"
 #include "reach/reach.h"
 #include "symbols.h"
 #include "user.h"
 
 #define KI_KEEP_FREE 8 /* of the memory one part in so many is left to others */
+#define KI_CLEAN     4 /* large pages that are to have a place; where is looked for so often */
+#define KI_PLACES    64
 
 #if defined(CONFIG_KASAN) && !defined(CONFIG_KASAN_VMALLOC)
 #error "KASAN needs KASAN_VMALLOC: else it knows nothing of what is mapped among the modules"
@@ -76,6 +80,16 @@ void *ki_reach_start(enum ki_reach what)
 	return ki_starts[what];
 }
 
+void ki_reach_count(long n)
+{
+	atomic_long_add(n, &ki_taken);
+}
+
+bool ki_reach_leaves(unsigned long n)
+{
+	return si_mem_available() >= (long)(n + totalram_pages() / KI_KEEP_FREE);
+}
+
 static void free_all(struct ki_moving *m)
 {
 	struct page *p, *next;
@@ -89,7 +103,7 @@ static void free_all(struct ki_moving *m)
 
 static int allocate(struct ki_moving *m, unsigned long n, u8 byte)
 {
-	if (si_mem_available() < (long)(n + totalram_pages() / KI_KEEP_FREE))
+	if (!ki_reach_leaves(n))
 		return -ENOMEM;
 	while (m->n < n) {
 		struct page *p = alloc_page(KI_GFP);
@@ -158,7 +172,7 @@ int ki_reach_take(enum ki_reach what, size_t from, size_t to)
 	if (err)
 		return err;
 	err = apply_to_page_range(ki_kernel_mm, start, n * PAGE_SIZE, put_in, &m);
-	atomic_long_add(n - m.n, &ki_taken);
+	ki_reach_count(n - m.n);
 	if (!err && code)
 		err = make_code(start, n);
 	if (!err)
@@ -168,7 +182,8 @@ int ki_reach_take(enum ki_reach what, size_t from, size_t to)
 	return -ENOMEM;
 }
 
-void ki_reach_give(enum ki_reach what, size_t from, size_t to)
+/* No page of these is a large one. */
+static void give_small(enum ki_reach what, size_t from, size_t to)
 {
 	struct ki_moving m = {LIST_HEAD_INIT(m.pages)};
 	unsigned long start = (unsigned long)ki_starts[what] + from;
@@ -180,30 +195,69 @@ void ki_reach_give(enum ki_reach what, size_t from, size_t to)
 	if (code)
 		make_plain(&m);
 	ki_call(flush_tlb_kernel_range)(start, code ? TLB_FLUSH_ALL : start + (to - from));
-	atomic_long_sub(m.n, &ki_taken);
+	ki_reach_count(-(long)m.n);
 	free_all(&m);
+}
+
+void ki_reach_give(enum ki_reach what, size_t from, size_t to)
+{
+	size_t at = from, end;
+
+	for (; what == KI_REACH_HEAP && at < to; at = max(end, at + KI_LARGE_FROM)) {
+		end = ki_reach_large_end(at);
+		if (end == at)
+			continue;
+		give_small(what, from, at);
+		ki_large_give(at);
+		from = end;
+	}
+	give_small(what, from, to);
+}
+
+/* So many addresses from there on, or any. */
+static struct vm_struct *reserve(size_t size, unsigned long from)
+{
+	return ki_call(__get_vm_area_caller)(size, VM_MAP, from, MODULES_END, ki_reach_init);
+}
+
+/* The heap begins where its large pages can be. */
+static unsigned long heap_in(const struct vm_struct *range)
+{
+	return ALIGN((unsigned long)range->addr + KI_LARGE_FROM, PMD_SIZE) - KI_LARGE_FROM;
+}
+
+/* After the driver's text; if there is such a place, where no tables of small pages are. */
+static struct vm_struct *find_range(size_t size)
+{
+	struct vm_struct *range = reserve(size, KI_MODULE_TEXT(THIS_MODULE));
+	unsigned long from;
+	int i;
+
+	for (i = 0; range && i < KI_PLACES && !ki_large_is_clean(heap_in(range), KI_CLEAN); i++) {
+		from = (unsigned long)range->addr + PMD_SIZE;
+		free_vm_area(range);
+		range = reserve(size, from);
+	}
+	return range ? range : reserve(size, MODULES_VADDR);
 }
 
 int ki_reach_init(void)
 {
-	size_t size = 0;
+	size_t size = PMD_SIZE; /* that the heap can begin where it is to */
 	void *at;
 	int i;
 
 	for (i = 0; i < KI_REACHES; i++)
 		size += PAGE_ALIGN(ki_sizes[i]);
 	ki_kernel_mm = (struct mm_struct *)ki_symbol("init_mm");
-	ki_range = ki_call(__get_vm_area_caller)(size, VM_MAP, KI_MODULE_TEXT(THIS_MODULE),
-						 MODULES_END, ki_reach_init);
-	if (!ki_range)
-		ki_range = ki_call(__get_vm_area_caller)(size, VM_MAP, MODULES_VADDR, MODULES_END,
-							 ki_reach_init);
+	ki_range = find_range(size);
 	if (!ki_range) {
 		pr_err("kerninst: no %zu MiB of addresses are free among the modules\n",
 		       size >> 20);
 		return -ENOMEM;
 	}
-	for (i = 0, at = ki_range->addr; i < KI_REACHES; at += PAGE_ALIGN(ki_sizes[i]), i++)
+	at = (void *)heap_in(ki_range);
+	for (i = 0; i < KI_REACHES; at += PAGE_ALIGN(ki_sizes[i]), i++)
 		ki_starts[i] = at;
 	return 0;
 }

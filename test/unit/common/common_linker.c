@@ -80,6 +80,11 @@ int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **ou
 	return 0;
 }
 
+int ki_heap_alloc_large(u32 len, u32 norc, u32 nex, struct ki_block **out)
+{
+	return -ENOSPC;
+}
+
 int ki_heap_alloc_filled(const struct ki_filled *as, u32 norc, u32 nex, u32 *pad,
 			 struct ki_block **out)
 {

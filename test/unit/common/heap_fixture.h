@@ -20,6 +20,8 @@
 #define max(a, b)	   ((a) > (b) ? (a) : (b))
 #define min_t(t, a, b)	   ((t)(a) < (t)(b) ? (t)(a) : (t)(b))
 #define max3(a, b, c)	   max(max(a, b), c)
+#define round_down(n, to)  ((n) / (to) * (to))
+#define PMD_SIZE	   0x200000ul
 #define READ_ONCE(x)	   (x)
 #define smp_wmb()
 #define smp_store_release(p, v) (*(p) = (v))
@@ -81,6 +83,9 @@ static u32 steps, names, grown, shrunk;
 static u32 taken;    /* steps that have memory */
 static bool readers; /* somebody still reads what has been hidden */
 static bool staged;  /* bytes of the heap are not written yet */
+static u64 larges;   /* pages of 2 MiB: bit n is the n-th after the first step */
+static u32 in_large; /* that have come */
+static bool pieces;  /* no memory is in one */
 
 void *ki_reach_start(enum ki_reach what)
 {
@@ -100,24 +105,56 @@ void *ki_reach_start(enum ki_reach what)
 #define STEP_ORCS (KI_HEAP_ORCS / KI_HEAP_STEPS)
 #define STEP_EXS  (KI_HEAP_EXS / KI_HEAP_STEPS)
 
-int ki_rows_grow(u32 from, u32 to)
+size_t ki_reach_large_end(size_t at)
 {
-	unsigned long end = (unsigned long)heap_bytes + to * KI_HEAP_STEP;
+	size_t n = (at - KI_LARGE_FROM) / PMD_SIZE;
+
+	return at < KI_LARGE_FROM || at >= KI_HEAP_SIZE || !(larges >> n & 1)
+		       ? at
+		       : KI_LARGE_FROM + (n + 1) * PMD_SIZE;
+}
+
+u64 ki_reach_larges(enum ki_small *why)
+{
+	*why = KI_SMALL_NOT;
+	return larges;
+}
+
+/* Memory for a step, or for a page of 2 MiB. False: only that was wanted. */
+static bool take_steps(u32 most, bool large)
+{
+	bool one = !pieces && taken % KI_LARGE_STEPS && taken + KI_LARGE_STEPS <= most;
+	u32 n = one ? KI_LARGE_STEPS : 1;
+
+	if (large && taken && !one)
+		return false;
+	memset(heap_bytes + taken * KI_HEAP_STEP, KI_INT3, n * KI_HEAP_STEP);
+	memset(orcs + taken * STEP_ORCS, 0, n * STEP_ORCS * sizeof(*orcs));
+	memset(exs + taken * STEP_EXS, 0, n * STEP_EXS * sizeof(*exs));
+	if (one)
+		larges |= 1ull << taken / KI_LARGE_STEPS;
+	in_large += one;
+	taken += n;
+	return true;
+}
+
+int ki_rows_grow(u32 from, u32 most, bool large, u32 *to)
+{
+	bool hidden = from < taken;
+	unsigned long end;
 
 	assert_int_equal(from, steps);
-	assert_int_equal(to, steps + 1);
+	assert_true(from < most);
 	assert_true(names);
-	if (to > taken) {
-		memset(heap_bytes + from * KI_HEAP_STEP, KI_INT3, KI_HEAP_STEP);
-		memset(orcs + from * STEP_ORCS, 0, STEP_ORCS * sizeof(*orcs));
-		memset(exs + from * STEP_EXS, 0, STEP_EXS * sizeof(*exs));
-		taken = to;
-	}
-	ki_orc_clear(from * STEP_ORCS, STEP_ORCS, end);
-	ki_extable_clear(from * STEP_EXS, STEP_EXS, end);
-	ki_orc_count(&region, to * STEP_ORCS);
-	ki_extable_count(&region, to * STEP_EXS);
-	steps = to;
+	if (!hidden && !take_steps(most, large))
+		return -ENOSPC;
+	*to = hidden ? from + 1 : taken;
+	end = (unsigned long)heap_bytes + *to * KI_HEAP_STEP;
+	ki_orc_clear(from * STEP_ORCS, (*to - from) * STEP_ORCS, end);
+	ki_extable_clear(from * STEP_EXS, (*to - from) * STEP_EXS, end);
+	ki_orc_count(&region, *to * STEP_ORCS);
+	ki_extable_count(&region, *to * STEP_EXS);
+	steps = *to;
 	grown++;
 	return 0;
 }
@@ -133,16 +170,19 @@ void ki_rows_hide(u32 from)
 
 bool ki_rows_reclaim(u32 shown, bool wait)
 {
-	u32 n = taken - shown;
+	u32 keep = (u32)(ki_reach_large_end(shown * KI_HEAP_STEP) / KI_HEAP_STEP);
+	u32 n = taken - keep;
 
 	assert_int_equal(shown, steps);
 	if (readers && !wait && taken > shown)
 		return false;
 	assert_false(staged);
-	memset(heap_bytes + shown * KI_HEAP_STEP, 0x55, n * KI_HEAP_STEP);
-	memset(orc_ips + shown * STEP_ORCS, 0x55, n * STEP_ORCS * sizeof(*orc_ips));
-	memset(exs + shown * STEP_EXS, 0x55, n * STEP_EXS * sizeof(*exs));
-	taken = shown;
+	assert_true(keep <= taken);
+	memset(heap_bytes + keep * KI_HEAP_STEP, 0x55, n * KI_HEAP_STEP);
+	memset(orc_ips + keep * STEP_ORCS, 0x55, n * STEP_ORCS * sizeof(*orc_ips));
+	memset(exs + keep * STEP_EXS, 0x55, n * STEP_EXS * sizeof(*exs));
+	taken = keep;
+	larges &= (1ull << keep / KI_LARGE_STEPS) - 1;
 	return true;
 }
 

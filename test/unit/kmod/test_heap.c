@@ -163,6 +163,36 @@ static bool come_filled(u32 len, u32 norc, u32 nex)
 	return true;
 }
 
+static u32 laid, not_laid;
+
+/* One that stands in pages of 2 MiB. */
+static bool come_large(u32 len, u32 norc, u32 nex)
+{
+	struct patch *p = calloc(1, sizeof(*p));
+	size_t at, end;
+	int err;
+
+	assert_non_null(p);
+	err = ki_heap_alloc_large(len, norc, nex, &p->block);
+	if (err) {
+		assert_int_equal(err, -ENOSPC);
+		not_laid++;
+		free(p);
+		return false;
+	}
+	at = ki_heap_addr(p->block) - (unsigned long)heap_bytes;
+	end = at + ki_heap_bytes(p->block);
+	assert_int_equal(ki_heap_bytes_large(p->block), end - at);
+	while (at < end) {
+		assert_true(ki_reach_large_end(at) > at);
+		at = ki_reach_large_end(at);
+	}
+	*p = (struct patch){p->block, .len = len, .norc = norc, .nex = nex, .id = ++next_id};
+	settle(p);
+	laid++;
+	return true;
+}
+
 static void go(u32 i)
 {
 	struct patch *p = patches[i];
@@ -208,6 +238,8 @@ static bool come_random(const struct phase *ph)
 
 	if (!rnd(6))
 		come_filled(len, norc, nex);
+	if (!rnd(6))
+		come_large(len, norc, nex);
 	return come(len, norc, nex, !rnd(8));
 }
 
@@ -287,9 +319,31 @@ static void grow_and_shrink(void)
 		for (n = rnd(3) ? 0 : rnd(20); npatches > n;)
 			go(rnd(2) ? npatches - 1 : rnd(npatches));
 		readers = rnd(2);
+		pieces = rnd(2);
 		trim(NULL);
 		all_sorted();
 	}
+}
+
+/* In an empty heap the first one finds such a page, as long as memory is not in pieces. */
+static void in_one_page(void)
+{
+	pieces = true;
+	assert_false(come_large(1000, 10, 1));
+	pieces = false;
+	assert_true(come_large(1000, 10, 1));
+	assert_int_equal(larges, 1);
+	assert_int_equal(start_of(patches[0]) - (unsigned long)heap_bytes, KI_LARGE_FROM);
+	assert_false(come_large(PMD_SIZE + 1, 1, 0));
+	assert_true(come(1000, 10, 1, false));
+	assert_true(come_large(1000000, 10, 1));
+	assert_int_equal(larges, 1);
+	while (npatches)
+		go(rnd(npatches));
+	readers = false;
+	trim(NULL);
+	assert_int_equal(taken, 0);
+	assert_int_equal(larges, 0);
 }
 
 static void patches_come_and_go(void **state)
@@ -305,6 +359,9 @@ static void patches_come_and_go(void **state)
 	while (npatches)
 		go(rnd(npatches));
 	assert_int_equal(bytes_used(), 0);
+	pieces = readers = false;
+	trim(NULL);
+	in_one_page();
 	assert_false(come(MOST * KI_HEAP_STEP, 1, 0, false));
 	assert_false(come(MOST * KI_HEAP_STEP + 1, 1, 0, true));
 	assert_true(come(MOST * KI_HEAP_STEP, heap_end.orcs, heap_end.exs, true));
@@ -325,6 +382,9 @@ static void patches_come_and_go(void **state)
 	assert_true(stores > 1000000 && searches > 50000);
 	assert_true(refusals.scattered > 1000);
 	assert_true(filled > 1000);
+	print_message("%u stand in pages of 2 MiB, of which %u came; %u find none\n", laid,
+		      in_large, not_laid);
+	assert_true(laid > 1000 && not_laid > 100 && in_large > 5);
 	print_message("%u steps came, %u times some went\n", grown, shrunk);
 	assert_true(grown > 20 && shrunk > 10);
 }
