@@ -3,6 +3,7 @@
 #include "kerninst/evolve_text.h"
 
 #include <inttypes.h>
+#include <sys/ioctl.h>
 
 #include "out/json.h"
 #include "util/listen.h"
@@ -101,6 +102,29 @@ void ki_evolve_verdict_print(const struct ki_evolve_trial *t, const struct ki_ev
 		d->better  ? "better"
 		: d->worse ? "worse"
 			   : "no difference is proved");
+}
+
+static const char *const small_pages[KI_SMALLS] = {
+	[KI_SMALL_NOT] = "there is nothing else",
+	[KI_SMALL_KERNEL] = "this kernel gives the driver none of 2 MiB",
+	[KI_SMALL_MEMORY] = "no 2 MiB of memory were free in one piece",
+	[KI_SMALL_ADDRESSES] = "others have been in their place",
+	[KI_SMALL_LIMIT] = "the driver's heap may not grow by 2 MiB (its parameter 'heap')",
+};
+
+void ki_evolve_pages_print(const struct ki_target *t, FILE *out)
+{
+	struct ki_patches p = {.size = sizeof(p)};
+
+	if (ioctl(ki_target_fd(t), KI_IOC_PATCHES, &p) || !p.laid_bytes)
+		return;
+	fprintf(out, "layouts take %" PRIu64 " KiB, %s%" PRIu64 " in pages of 2 MiB",
+		(uint64_t)p.laid_bytes / 1024, p.large_bytes < p.laid_bytes ? "only " : "",
+		(uint64_t)p.large_bytes / 1024);
+	if (p.large_bytes < p.laid_bytes)
+		fprintf(out, "; else of 4 KiB, because %s",
+			small_pages[p.small < KI_SMALLS ? p.small : KI_SMALL_NOT]);
+	fprintf(out, "\n");
 }
 
 size_t ki_evolve_warn_refused(const struct ki_evolve *e, const struct ki_listener *l)

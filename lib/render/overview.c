@@ -82,8 +82,9 @@ static void print_driver(const struct ki_overview *f, FILE *out)
 	fprintf(out, "functions     %zu\n", f->functions);
 	fprintf(out, "modules       %zu\n", f->modules);
 	fprintf(out, "driver ABI    %u\n", d->abi);
-	fprintf(out, "text heap     %" PRIu64 " of %" PRIu64 " bytes used\n",
-		(uint64_t)d->heap_used, (uint64_t)(d->heap_end - d->heap_start));
+	fprintf(out, "text heap     %" PRIu64 " of %" PRIu64 " bytes used, %d pages of 2 MiB\n",
+		(uint64_t)d->heap_used, (uint64_t)(d->heap_end - d->heap_start),
+		__builtin_popcountll(d->large));
 	fprintf(out, "counters      %u of %u used, on %u CPUs\n", d->counters_used, d->counters,
 		d->cpus);
 	fprintf(out, "variables     %u of %u used\n", d->globals_used, d->globals);
@@ -158,6 +159,7 @@ static void json_driver(struct ki_json *j, const struct ki_overview *f)
 	ki_json_hex(j, "text_end", d->text_end);
 	ki_json_u64(j, "heap_bytes", d->heap_end - d->heap_start);
 	ki_json_u64(j, "heap_used", d->heap_used);
+	ki_json_u64(j, "heap_large_pages", (uint64_t)__builtin_popcountll(d->large));
 	ki_json_u64(j, "counters", d->counters);
 	ki_json_u64(j, "counters_used", d->counters_used);
 	ki_json_u64(j, "sessions", d->sessions);

@@ -233,6 +233,7 @@ static int stay(struct run *r)
 {
 	r->n -= ki_evolve_warn_refused(r->evolve, cli_listener(true));
 	tell_retargeted(r);
+	ki_evolve_pages_print(r->t, stdout);
 	if (r->o->keep) {
 		printf("%zu function%s laid out, kept by process %d: kerninst evolve --undo ends it\n",
 		       r->n, r->n == 1 ? " is" : "s are", getpid());
