@@ -28,6 +28,8 @@ static const struct field {
 	{"heap_start", NULL, &info.heap_start},
 	{"heap_end", NULL, &info.heap_end},
 	{"heap_used", NULL, &info.heap_used},
+	{"large", NULL, &info.large},
+	{"large_start", NULL, &info.large_start},
 	{"waits", NULL, &info.waits},
 	{"skipped", NULL, &info.skipped},
 	{"filled", NULL, &info.filled},
