@@ -21,7 +21,9 @@ run() { # LOAD N
 	window=$((window + 1))
 }
 
+# What is mapped in pages of 2 MiB is told before: layouts that tasks sleep in stay for a while.
 measure() { # LOAD N STATE
+	"$prog/pages" > /tmp/larges
 	run "$1" "$2"
 	run "$1" "$2"
 	printf 'window\t%d %s %s %d\n' $((window - 1)) "$1" "$3" "$ran"
@@ -62,7 +64,8 @@ one() { # LOAD N
 	while kill -0 $pid 2> /dev/null; do run "$load" "$((n / 4 + 1))"; done
 	wait $pid || { sed 's/^/# /' /tmp/out; return; }
 	echo "# $load: $(tail -n 1 /tmp/out)"
-	grep -v 'laid out' /tmp/out | sed 's/.*: \(.*\)/#   left out: \1/' | sort | uniq -c
+	echo "# $load: $(grep '^layouts take' /tmp/out)"
+	grep -v 'laid out\|^layouts take' /tmp/out | sed 's/.*: \(.*\)/#   left out: \1/' | sort | uniq -c
 	measure "$load" "$n" after
 	"$ki" evolve --undo
 }

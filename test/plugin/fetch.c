@@ -8,7 +8,10 @@
  * l2ways=8), lines of 64 bytes; an instruction TLB (itlb=64 entries, of all sizes); a branch target
  * buffer (btb=4096 entries, 4 ways); all with the least recently used one replaced. Code of user
  * space goes through the same caches. The kernel's own text is mapped in pages of 2 MiB, modules
- * in pages of 4 KiB, user space too.
+ * in pages of 4 KiB, user space too. What else is mapped in pages of 2 MiB the guest says, by
+ *
+ *	0f 1f 84 01 NN NN NN NN		the page of this number, which is its address / 2 MiB
+ *	0f 1f 84 02 NN NN NN NN		no page but the kernel's own text
  *
  * Counted is what the kernel does between the marks of marks.h: instructions, taken branches
  * (control that does not fall into what is executed next; interrupts are among them), those whose
@@ -36,6 +39,7 @@
 #define LINE	    6
 #define SMALL	    12
 #define LARGE	    21
+#define LARGES	    (1u << (31 - LARGE))
 #define VCPUS	    64
 
 QEMU_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
@@ -85,6 +89,9 @@ static const char *out_path;
 
 /* Lines and pages that were fetched in the window: a bit for each line of the upper 2 GiB. */
 static uint8_t seen_lines[(1ull << 31) >> LINE >> 3];
+
+/* Pages of 2 MiB there, beside the kernel's own text. */
+static bool is_large[LARGES];
 
 struct window {
 	uint64_t gained[WHATS], lines, pages; /* different ones */
@@ -156,7 +163,8 @@ static void fetch_line(struct cpu *c, uint64_t line, bool kernel)
 
 static void fetch_page(struct cpu *c, uint64_t addr, bool kernel)
 {
-	bool large = addr >= KERNEL_TEXT && addr < MODULES;
+	bool large =
+		addr >= KERNEL_TEXT && (addr < MODULES || is_large[(addr - KERNEL_TEXT) >> LARGE]);
 	uint64_t page = addr >> (large ? LARGE : SMALL) | (uint64_t)large << 62;
 	bool hit;
 
@@ -239,6 +247,37 @@ static void on_end(unsigned int vcpu, void *data)
 	count_seen(w);
 }
 
+static void on_large(unsigned int vcpu, void *data)
+{
+	(void)vcpu;
+	is_large[(uintptr_t)data % LARGES] = true;
+}
+
+static void on_small(unsigned int vcpu, void *data)
+{
+	(void)vcpu;
+	(void)data;
+	memset(is_large, 0, sizeof(is_large));
+}
+
+static void check_pages(struct qemu_plugin_insn *insn)
+{
+	static const uint8_t nop[3] = {0x0f, 0x1f, 0x84};
+	uint8_t bytes[MARK_LEN];
+	uint32_t page;
+
+	if (qemu_plugin_insn_size(insn) != MARK_LEN ||
+	    qemu_plugin_insn_data(insn, bytes, MARK_LEN) != MARK_LEN ||
+	    memcmp(bytes, nop, sizeof(nop)))
+		return;
+	memcpy(&page, bytes + 4, sizeof(page));
+	if (bytes[3] == 1)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_large, QEMU_CB_NO_REGS,
+						       (void *)(uintptr_t)page);
+	else if (bytes[3] == 2)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_small, QEMU_CB_NO_REGS, NULL);
+}
+
 static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	size_t i, n = qemu_plugin_tb_n_insns(tb);
@@ -254,8 +293,10 @@ static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 		b->end = b->last + qemu_plugin_insn_size(insn);
 		if (!i)
 			b->start = b->last;
-		if (b->last < KERNEL_TEXT)
+		if (b->last < KERNEL_TEXT) {
 			mark_check(insn);
+			check_pages(insn);
+		}
 	}
 	b->insns = n;
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_CB_NO_REGS, b);
