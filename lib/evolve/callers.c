@@ -23,7 +23,7 @@ static bool is_laid_out(const struct ki_evolve *e, const struct ki_symbol *sym)
 	return false;
 }
 
-/* The function is analysed once for all of its calls, which come one behind the other. */
+/* The function is analysed once for all of its calls, which come one after the other. */
 static int take_caller(struct ki_evolve *e, const struct ki_symbol *sym)
 {
 	struct ki_evolve_caller *c = e->callers.n ? &e->callers.v[e->callers.n - 1] : NULL;

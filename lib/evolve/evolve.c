@@ -48,7 +48,7 @@ void ki_evolve_free(struct ki_evolve *e)
 
 /* ---- what is expected ---- */
 
-/* Times that control goes on elsewhere than in what stands behind a hot block, of known edges. */
+/* Times that control goes on elsewhere than in what stands after a hot block, of known edges. */
 static uint64_t not_fallen(const struct ki_lay_graph *g, const uint32_t *order, uint32_t *rank)
 {
 	uint64_t sum = 0;

@@ -15,7 +15,7 @@
 
 #define UNDO_WAIT 100 /* times 50 ms until who was told to end is gone */
 
-/* The session behind number `after` of one who stays. */
+/* The session after number `after` of one who stays. */
 static bool next_keeper(int fd, uint64_t after, struct ki_session_row *r)
 {
 	do {

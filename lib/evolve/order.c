@@ -3,7 +3,7 @@
  * An order of blocks by how often control goes from one to another.
  *
  * Each hot block is a chain. Of all pairs of chains between which control goes, the one is joined
- * that gains most: one behind the other, or one inside the other. That ends when nothing gains.
+ * that gains most: one after the other, or one inside the other. That ends when nothing gains.
  * Chains then stand as hot as they are, byte for byte, that of the entry first.
  */
 #include <errno.h>
@@ -73,7 +73,7 @@ struct chain {
 	double score;
 };
 
-/* How two chains are joined best: b inside a, behind its first `split` blocks. */
+/* How two chains are joined best: b inside a, after its first `split` blocks. */
 struct join {
 	double gain;
 	uint32_t split;
@@ -133,7 +133,7 @@ static bool connected(const struct weaver *w, const struct chain *a, const struc
 	return yes;
 }
 
-/* b in a: before, behind, and inside if a is not too long; nothing before the entry. */
+/* b in a: before, after, and inside if a is not too long; nothing before the entry. */
 static struct join best_join(struct weaver *w, const struct chain *a, const struct chain *b)
 {
 	struct join best = {0};

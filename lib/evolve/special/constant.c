@@ -2,7 +2,7 @@
 /*
  * Constant propagation through x86's integer instructions (Wegman and Zadeck, "Constant Propagation
  * with Conditional Branches", TOPLAS 1991, gives the frame; fold.c has its conditional part). What
- * is not computed here is not known behind it; flags that the manual leaves undefined are not
+ * is not computed here is not known after it; flags that the manual leaves undefined are not
  * either (SDM volume 2, each instruction's "Flags Affected").
  */
 #include "evolve/special/constant.h"

@@ -21,11 +21,11 @@ struct ki_constant_memory {
 	void *arg;
 };
 
-/* Behind the instruction. A call is ki_constants_call's. */
+/* After the instruction. A call is ki_constants_call's. */
 void ki_constants_step(struct ki_constants *c, const struct ki_operation *op,
 		       const struct ki_constant_memory *m);
 
-/* Behind a call of a function: what it keeps is known as before. */
+/* After a call of a function: what it keeps is known as before. */
 void ki_constants_call(struct ki_constants *c);
 
 /* Where two ways join: what both know. True: *to knows less than before. */

@@ -5,7 +5,7 @@
  * from sets that are empty at first.
  *
  * All is needed where control goes to the original, and before a call all registers are: what a
- * callee reads is its own matter. Flags are dead before a function that a compiler made. Behind a
+ * callee reads is its own matter. Flags are dead before a function that a compiler made. After a
  * return the result and what the ABI keeps are needed. All is needed, too, where the kernel may
  * look at registers: at what may fault, and at a BUG.
  */
@@ -49,7 +49,7 @@ static bool makes_frame(const struct ki_operation *op)
 		(op->v[1].kind == KI_OPERAND_MEMORY && op->v[1].base == KI_RSP));
 }
 
-/* What is needed before an instruction, of what is behind it; its action. */
+/* What is needed before an instruction, of what is after it; its action. */
 static ki_regset back(const struct walk *w, uint32_t i, ki_regset live)
 {
 	const struct ki_insn *in = &w->f->fn->insns[i];
@@ -85,7 +85,7 @@ static bool goes(const struct ki_fold_insn *last, const struct ki_edge *e)
 	return (e->kind == KI_EDGE_FALL) == (last->action == KI_FOLD_DROP);
 }
 
-/* What is needed behind a block's last instruction. */
+/* What is needed after a block's last instruction. */
 static ki_regset behind(const struct ki_folded *f, const struct ki_block *b)
 {
 	const struct ki_fold_insn *last = &f->insns[b->first + b->count - 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Copies of functions, written one behind the other as a module's code.
+ * Copies of functions, written one after the other as a module's code.
  *
  * Blocks stand in the order of the original. Instructions are copied as they are, with the
  * displacement of a RIP-relative operand, or of a call, made anew. What is known becomes

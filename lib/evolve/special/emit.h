@@ -35,7 +35,7 @@ struct ki_emit_site {
 	struct ki_module_place way; /* where a static branch, or a fault, leads to */
 };
 
-/* All of them, one behind the other, each at a multiple of 16. */
+/* All of them, one after the other, each at a multiple of 16. */
 struct ki_emitted {
 	uint8_t *code;
 	size_t len;

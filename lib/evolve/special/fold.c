@@ -8,7 +8,7 @@
  *
  * What the kernel finds by its address or changes while it runs is copied where its tables say all
  * of it: a static branch goes both ways, unless its key is write-protected by now; a static call
- * may be of anything; behind a fault nothing is known.
+ * may be of anything; after a fault nothing is known.
  *
  * Some blocks are not copied: those with what must not be moved, or of which the tables do not say
  * enough. Control goes to the original's there, and stays in the original: nothing is known of it,
@@ -66,7 +66,7 @@ static bool is_call(const struct ki_insn *in, uint8_t site)
 	       site == KI_SITE_CALL;
 }
 
-/* Behind instruction i; what its result is is noted. */
+/* After instruction i; what its result is is noted. */
 static void step(const struct ki_folded *f, uint32_t i, const struct ki_constant_memory *m,
 		 struct ki_constants *c)
 {
