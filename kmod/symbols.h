@@ -17,6 +17,7 @@
 #include <linux/sched/task_stack.h>
 #include <linux/set_memory.h>
 #include <linux/static_call.h>
+#include <linux/task_work.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 #include <asm/alternative.h>
@@ -40,6 +41,7 @@
 	X(find_ge_pid)                                                                             \
 	X(mm_access)                                                                               \
 	X(nmi_uaccess_okay)                                                                        \
+	X(task_work_add)                                                                           \
 	X(per_cpu_ptr_to_phys)                                                                     \
 	X(perf_event_read_local)                                                                   \
 	X(perf_event_ksymbol)                                                                      \

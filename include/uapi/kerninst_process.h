@@ -75,6 +75,11 @@ struct ki_process_map {
  * KI_PROCESS_STUB(address): so several places may share one, and what is forked from the process
  * comes there too. Chunks have to compare the address and the process.
  *
+ * KI_PROCESS_HOLD alone, of a breakpoint: the thread waits there, before it goes on at `via`, until
+ * KI_IOC_PROCESS_GO lets it, the session ends, or KI_PROCESS_HOLD_MS have gone by. One thread of a
+ * session waits at a time, and none of what is forked from the process; who comes meanwhile does
+ * not. The descriptor is readable while one waits. A thread that is being killed goes at once.
+ *
  * KI_PROCESS_SEMAPHORE alone, `via`, `orig` and `now` 0, `len` 2, is no text, but a word of two
  * bytes at an even address. It is in private memory that the process may write. The word is one
  * more while the session lasts; the program asks whether it is 0. A word that is 0 by then is
@@ -86,12 +91,14 @@ struct ki_process_edit {
 	__u8 len;
 	__u8 orig[5];
 	__u8 now[5];
-	__u8 flags; /* KI_PROCESS_HIT, KI_PROCESS_SEMAPHORE */
+	__u8 flags; /* KI_PROCESS_HIT, KI_PROCESS_SEMAPHORE, KI_PROCESS_HOLD */
 	__u8 zero[4];
 };
 
 #define KI_PROCESS_HIT	      0x1
 #define KI_PROCESS_SEMAPHORE  0x2
+#define KI_PROCESS_HOLD	      0x4
+#define KI_PROCESS_HOLD_MS    2000
 #define KI_PROCESS_STUBS      1024
 #define KI_PROCESS_STUB(addr) ((__u32)((__u64)(addr)*0x9e3779b97f4a7c15ull >> 54))
 
@@ -103,9 +110,16 @@ struct ki_process_edits {
 	__u32 reason; /* out */
 };
 
+/* KI_IOC_PROCESS_GO: let the thread go that waits. -ESRCH: none does, or it has gone by itself. */
+struct ki_process_go {
+	__u32 size;
+	__u32 reason; /* out */
+};
+
 #define KI_IOC_PROCESS	      _IOWR('k', 0x61, struct ki_process_open)
 #define KI_IOC_PROCESS_MEMORY _IOWR('k', 0x62, struct ki_process_memory)
 #define KI_IOC_PROCESS_MAP    _IOWR('k', 0x63, struct ki_process_map)
 #define KI_IOC_PROCESS_EDIT   _IOWR('k', 0x64, struct ki_process_edits)
+#define KI_IOC_PROCESS_GO     _IOWR('k', 0x65, struct ki_process_go)
 
 #endif

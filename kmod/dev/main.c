@@ -61,7 +61,10 @@ static int ki_mmap(struct file *file, struct vm_area_struct *vma)
 
 static __poll_t ki_poll(struct file *file, poll_table *wait)
 {
-	return ki_ring_poll(file->private_data, file, wait);
+	const struct ki_session *s = file->private_data;
+	const struct ki_process *p = smp_load_acquire(&s->process);
+
+	return p ? ki_hold_poll(p, file, wait) : ki_ring_poll(file->private_data, file, wait);
 }
 
 static int ki_open(struct inode *inode, struct file *file)

@@ -93,6 +93,7 @@ static int new_process(struct ki_process **out, struct mm_struct *mm)
 		return -ENOMEM;
 	mutex_init(&p->lock);
 	INIT_LIST_HEAD(&p->spaces);
+	ki_hold_init(&p->hold);
 	ki_process_end_init(p);
 	err = ki_spaces_begin(p, mm);
 	if (err)
@@ -273,8 +274,10 @@ static bool is_edit(const struct ki_process_edit *e)
 		return false;
 	if (is_semaphore(e))
 		return true;
-	return (breakpoint ? !(e->flags & ~KI_PROCESS_HIT) : jump && !e->flags) &&
-	       e->via >= KI_LOWEST && e->via < TASK_SIZE_MAX;
+	if (e->flags &&
+	    !(breakpoint && (e->flags == KI_PROCESS_HIT || e->flags == KI_PROCESS_HOLD)))
+		return false;
+	return (breakpoint || jump) && e->via >= KI_LOWEST && e->via < TASK_SIZE_MAX;
 }
 
 static int check_edits(const struct ki_process_edit *v, struct ki_process_edits *req)
@@ -390,5 +393,6 @@ int ki_processes_init(void)
 void ki_processes_exit(void)
 {
 	ki_spaces_exit();
+	ki_holds_exit();
 	destroy_workqueue(ki_process_queue);
 }

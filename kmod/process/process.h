@@ -15,6 +15,13 @@ struct file;
 struct mm_struct;
 struct vm_area_struct;
 
+/* A thread of the process that waits at a breakpoint. */
+struct ki_hold {
+	struct callback_head work; /* of that thread, before it goes back to user mode */
+	atomic_t state;		   /* enum ki_hold_state */
+	bool over;		   /* none waits any more */
+};
+
 /* An address space that has our bytes, or may get them: the process's, and those forked from it. */
 struct ki_space {
 	struct hlist_node hash;
@@ -39,7 +46,8 @@ struct ki_process {
 	const struct ki_process_edit *edits; /* in order of address */
 	u32 n;				     /* of them; what threads see: 0, then this */
 	u64 session;			     /* its number */
-	struct ki_sleeper who;		     /* the process, by its first thread */
+	struct ki_hold hold;
+	struct ki_sleeper who; /* the process, by its first thread */
 	/* Charged to the session. ki_lock. */
 	u64 pages;
 	u32 windows;
@@ -77,6 +85,19 @@ void ki_process_evict(struct ki_process *p);
 void ki_process_evicted(void);
 /* Its session has ended. NULL is allowed. */
 void ki_process_free(struct ki_process *p);
+
+/* process_hold.c */
+struct poll_table_struct;
+void ki_hold_init(struct ki_hold *h);
+/* From the breakpoint, with interrupts off: the thread waits when it goes back to user mode. */
+void ki_hold_begin(struct ki_hold *h);
+/* It goes, and none waits from now on; and until it has gone. */
+void ki_hold_end(struct ki_hold *h);
+void ki_hold_gone(struct ki_hold *h);
+int ki_process_go(struct ki_request *q) __must_hold(&ki_lock);
+__poll_t ki_hold_poll(const struct ki_process *p, struct file *file,
+		      struct poll_table_struct *wait);
+void ki_holds_exit(void);
 
 /* process_text.c: p->lock held. */
 int __must_check ki_process_text_write(struct ki_process *p, const struct ki_process_edit *v, u32 n,

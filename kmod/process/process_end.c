@@ -26,6 +26,7 @@ static LIST_HEAD(ki_outliving); /* of ki_process.outlives */
 static void free_process(struct ki_process *p)
 {
 	ki_spaces_end(p);
+	ki_hold_gone(&p->hold);
 	if (p->memory)
 		fput(p->memory);
 	ki_array_free(p->edits);
@@ -81,6 +82,7 @@ void ki_process_evict(struct ki_process *p)
 {
 	if (!p || atomic_xchg(&p->asked, 1))
 		return;
+	ki_hold_end(&p->hold);
 	atomic_inc(&ki_ending);
 	queue_work(ki_process_queue, &p->ender);
 }

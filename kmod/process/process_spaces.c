@@ -55,11 +55,13 @@ static const struct ki_process_edit *edit_at(const struct ki_process *p, unsigne
 }
 
 /* Who is told of it sees the registers as they are at the place. */
-static void follow(const struct ki_process_edit *e, struct pt_regs *regs)
+static void follow(const struct ki_space *s, const struct ki_process_edit *e, struct pt_regs *regs)
 {
 	regs->ip = e->addr;
 	if (e->flags & KI_PROCESS_HIT)
 		ki_hits[KI_PROCESS_STUB(e->addr)](e->addr, regs);
+	if (e->flags & KI_PROCESS_HOLD && s == s->of->own)
+		ki_hold_begin(&s->of->hold);
 	regs->ip = e->via;
 }
 
@@ -90,7 +92,7 @@ static int on_breakpoint(struct notifier_block *nb, unsigned long val, void *dat
 		e = edit_at(s->of, addr);
 		if (!e || !e->via)
 			continue;
-		follow(e, regs);
+		follow(s, e, regs);
 		return NOTIFY_STOP;
 	}
 	if (!known || !is_stale(addr))

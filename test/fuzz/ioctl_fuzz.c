@@ -381,6 +381,7 @@ static const char *const op_names[OPS] = {
 	[OP_PROCESS_MEMORY] = "PROCESS_MEMORY",
 	[OP_PROCESS_MAP] = "PROCESS_MAP",
 	[OP_PROCESS_EDIT] = "PROCESS_EDIT",
+	[OP_PROCESS_GO] = "PROCESS_GO",
 	[OP_GLOBAL] = "GLOBAL",
 	[OP_KCOV] = "KCOV",
 };

@@ -470,6 +470,7 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_PROCESS_MEMORY] = request_make_process_memory,
 		[OP_PROCESS_MAP] = request_make_process_map,
 		[OP_PROCESS_EDIT] = request_make_process_edit,
+		[OP_PROCESS_GO] = request_make_process_go,
 	};
 
 	memset(q, 0, sizeof(*q));

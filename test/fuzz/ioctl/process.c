@@ -125,6 +125,8 @@ static struct ki_process_edit right_edit(struct rng *r)
 		e.now[0] = 0xe9;
 		memcpy(e.now + 1, &field, 4);
 	}
+	if (e.len == 1 && rng_one_in(r, 4))
+		e.flags = KI_PROCESS_HOLD;
 	memcpy(e.orig, (void *)(uintptr_t)e.addr, e.len);
 	return e;
 }
@@ -139,4 +141,15 @@ void request_make_process_edit(struct request *q, const struct session *s, struc
 	q->cmd = KI_IOC_PROCESS_EDIT;
 	*v = right_edit(r);
 	*req = (struct ki_process_edits){.size = sizeof(*req), .count = 1, .edits = (uintptr_t)v};
+}
+
+void request_make_process_go(struct request *q, const struct session *s, struct arena *a,
+			     struct rng *r)
+{
+	struct ki_process_go *req = request_piece(q, a, sizeof(*req));
+
+	(void)s;
+	(void)r;
+	q->cmd = KI_IOC_PROCESS_GO;
+	*req = (struct ki_process_go){.size = sizeof(*req)};
 }

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -230,8 +231,13 @@ static void wrong_edits(int fd, uint64_t via)
 	x.now[0] = 0xe9;
 	x.flags = KI_PROCESS_HIT;
 	is("a jump that the kernel is told of", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x.flags = KI_PROCESS_HOLD;
+	is("a jump that holds", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
 	x = breakpoint(f, via);
-	x.flags = 0x4;
+	x.flags = KI_PROCESS_HOLD | KI_PROCESS_HIT;
+	is("one that holds and tells", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	x = breakpoint(f, via);
+	x.flags = 0x8;
 	is("what is no flag", edit(fd, &x, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
 	x = semaphore((uintptr_t)&word);
 	x.via = via;
@@ -308,6 +314,63 @@ static void together(pid_t pid, uint64_t room)
 	is("and the process has not ended", waitpid(pid, NULL, WNOHANG), 0);
 }
 
+static int go(int fd)
+{
+	struct ki_process_go req = {.size = sizeof(req)};
+	int ret = ioctl(fd, KI_IOC_PROCESS_GO, &req);
+
+	return say(ret, req.reason);
+}
+
+static int waits(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 1000);
+}
+
+/* A place where the thread waits, at each call. */
+static void holds(pid_t pid, uint64_t room)
+{
+	struct ki_process_edit e = breakpoint((uint8_t *)asked, room);
+	int fd = session();
+	uint64_t before;
+
+	e.flags = KI_PROCESS_HOLD;
+	is("to let go before there is a process", go(fd), WITH(EINVAL, KI_R_BAD_REQUEST));
+	begin(fd, pid);
+	memory(fd, PAGE);
+	make_patch(fd, room);
+	is("a place that holds", edit(fd, &e, 1), 0);
+	is("the thread waits there", waits(fd), 1);
+	before = *counted;
+	usleep(300000);
+	is("and does nothing", *counted == before, true);
+	is("it is let go", go(fd), 0);
+	is("and waits at its next call", waits(fd), 1);
+	is("having done one by the patch", (int)(*counted - before), 1001);
+	usleep((KI_PROCESS_HOLD_MS + 500) * 1000);
+	is("it does not wait for ever", *counted > before + 1001, true);
+	is("it waits again", waits(fd), 1);
+	close(fd);
+	is("it goes when the session ends", patched(false), true);
+	is("and has not ended", waitpid(pid, NULL, WNOHANG), 0);
+	fd = session();
+	begin(fd, pid);
+	memory(fd, PAGE);
+	make_patch(fd, room + PAGE);
+	e.via = room + PAGE;
+	edit(fd, &e, 1);
+	is("it waits once more", waits(fd), 1);
+	is("to let go where none waits", ({
+		   kill(pid, SIGKILL);
+		   waitpid(pid, NULL, 0);
+		   go(fd);
+	   }),
+	   WITH(ESRCH, 0));
+	close(fd);
+}
+
 /* What is asked for a process that has ended. */
 static void ended(void)
 {
@@ -340,8 +403,7 @@ int main(void)
 	edits(pid, room + (1 << 20), true);
 	edits(pid, room + (2 << 20), false);
 	together(pid, room + (3 << 20));
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	holds(pid, room + (4 << 20));
 	ended();
 	return failures != 0;
 }

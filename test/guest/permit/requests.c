@@ -65,6 +65,7 @@ REQUEST(try_process, ki_process_open, KI_IOC_PROCESS, .pid = getpid())
 REQUEST(try_memory, ki_process_memory, KI_IOC_PROCESS_MEMORY, .bytes = 4096)
 REQUEST(try_process_map, ki_process_map, KI_IOC_PROCESS_MAP, .len = 4096)
 REQUEST(try_edit, ki_process_edits, KI_IOC_PROCESS_EDIT, .count = 1, .edits = (uintptr_t)bytes)
+REQUEST(try_go, ki_process_go, KI_IOC_PROCESS_GO)
 REQUEST(try_event, ki_event_req, KI_IOC_EVENT, .type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS)
 REQUEST(try_splice, ki_splice, KI_IOC_SPLICE, .windows = (uintptr_t)&window,
@@ -116,6 +117,7 @@ static const struct {
 	{"its memory", CHANGES, try_memory, 0},
 	{"its map", CHANGES, try_process_map, 0},
 	{"its text", CHANGES, try_edit, 0},
+	{"its thread that waits", CHANGES, try_go, ESRCH},
 	{"globals", CHANGES, try_globals, 0},
 	{"global", CHANGES, try_global, 0},
 	{"splice", CHANGES, try_splice, 0},
