@@ -148,6 +148,17 @@ int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
 const struct ki_symbol *ki_process_stub(const struct ki_target *live, uint64_t addr);
 bool ki_process_is_stub(const struct ki_symbol *sym);
 
+/*
+ * Let the thread that loads or unloads a library wait, by the driver, KI_PROCESS_HOLD_MS at most:
+ * where the program's loader tells debuggers that it has mapped one, and is to unmap one, and has.
+ * Of a library that has been mapped nothing has run by then. Only threads of the process itself
+ * wait, not of what it forks. ki_process_waits: a descriptor, owned by s, that is readable while
+ * one waits; ki_process_go lets it go, -ESRCH: it has gone by itself.
+ */
+int ki_process_new_loads(struct ki_target *t, struct ki_splice_process **out, struct ki_err *err);
+int ki_process_waits(const struct ki_splice_process *s);
+int ki_process_go(const struct ki_splice_process *s);
+
 /* Costs the process nothing, and goes on when it has ended. */
 uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter);
 

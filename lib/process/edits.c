@@ -18,10 +18,9 @@ void ki_edit_jump(struct ki_edit *e, uint64_t to)
 	memcpy(e->now + 1, &field, 4);
 }
 
-struct ki_edit ki_edit_hit(uint64_t addr, uint64_t to)
+struct ki_edit ki_edit_hit(uint64_t addr, uint64_t to, uint8_t flag)
 {
-	return (struct ki_edit){
-		.addr = addr, .len = 1, .flags = KI_PROCESS_HIT, .now = {0xcc}, .via = to};
+	return (struct ki_edit){.addr = addr, .len = 1, .flags = flag, .now = {0xcc}, .via = to};
 }
 
 struct ki_edit ki_edit_by_driver(const struct ki_linked *x, const struct ki_window *w, uint64_t to)

@@ -7,8 +7,8 @@
 /* A jump to an address, at e->addr. */
 void ki_edit_jump(struct ki_edit *e, uint64_t to);
 
-/* A breakpoint of which the kernel calls something. */
-struct ki_edit ki_edit_hit(uint64_t addr, uint64_t to);
+/* A breakpoint of which the kernel is told: its flag says how. */
+struct ki_edit ki_edit_hit(uint64_t addr, uint64_t to, uint8_t flag);
 
 /*
  * What the driver writes for a window, whose patch is at `to`: over one instruction a jump, else a

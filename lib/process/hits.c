@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "process/ways.h"
 #include "splice/plan.h"
@@ -23,6 +24,7 @@ struct places {
 	ki_vec(uint64_t) semaphores;
 	struct ki_function *fn; /* of the last place; NULL */
 	struct ki_plan *plan;
+	uint8_t flags;
 };
 
 const struct ki_symbol *ki_process_stub(const struct ki_target *live, uint64_t addr)
@@ -166,9 +168,10 @@ static int attempt(struct places *x, struct ki_splice_process **out, struct ki_e
 	if (ret)
 		ki_err_set(err, ret, 0, "out of memory for the places");
 	else if (x->plan->windows.n)
-		ret = ki_process_tell(x->t, x->plan,
-				      &(struct ki_process_told){x->semaphores.v, x->semaphores.n},
-				      out, err);
+		ret = ki_process_tell(
+			x->t, x->plan,
+			&(struct ki_process_told){x->semaphores.v, x->semaphores.n, x->flags}, out,
+			err);
 	for (size_t i = 0; !ret && i < x->plan->chunks.n; i++)
 		if (x->plan->chunks.v[i].c.reason)
 			refuse_at(x, x->plan->windows.v[i].addr, x->plan->chunks.v[i].c.reason);
@@ -196,10 +199,10 @@ static int attempts(struct places *x, struct ki_splice_process **out, struct ki_
 	return 0;
 }
 
-int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *hits, size_t n,
-			struct ki_splice_process **out, struct ki_err *err)
+static int put_in(struct ki_target *t, struct ki_process_hit *hits, size_t n, uint8_t flags,
+		  struct ki_splice_process **out, struct ki_err *err)
 {
-	struct places x = {.t = t, .v = calloc(n + 1, sizeof(*x.v)), .n = n};
+	struct places x = {.t = t, .v = calloc(n + 1, sizeof(*x.v)), .n = n, .flags = flags};
 	int ret;
 
 	*out = NULL;
@@ -215,4 +218,51 @@ int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *hits, size_t
 	ki_vec_free(&x.semaphores);
 	free(x.v);
 	return ret;
+}
+
+int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
+			struct ki_splice_process **out, struct ki_err *err)
+{
+	return put_in(t, v, n, KI_PROCESS_HIT, out, err);
+}
+
+/* ---- where the loader waits ---- */
+
+#define LOADED "_dl_debug_state" /* what it calls for debuggers; of all C libraries */
+
+static const struct ki_symbol *loader_tells(struct ki_target *t)
+{
+	size_t n;
+	const struct ki_symbol *all = ki_target_symbols(t, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(all[i].name, LOADED))
+			return &all[i];
+	return NULL;
+}
+
+int ki_process_new_loads(struct ki_target *t, struct ki_splice_process **out, struct ki_err *err)
+{
+	const struct ki_symbol *sym = loader_tells(t);
+	struct ki_process_hit hit = {.addr = sym ? sym->addr : 0};
+	int ret;
+
+	*out = NULL;
+	if (!sym)
+		return ki_err_set(err, -ENOENT, 0,
+				  "the program has no loader that says what it loads");
+	ret = put_in(t, &hit, 1, KI_PROCESS_HOLD, out, err);
+	return !ret && hit.reason ? ki_err_reason(err, hit.reason, hit.addr, LOADED) : ret;
+}
+
+int ki_process_waits(const struct ki_splice_process *s)
+{
+	return s->device;
+}
+
+int ki_process_go(const struct ki_splice_process *s)
+{
+	struct ki_process_go req = {.size = sizeof(req)};
+
+	return ioctl(s->device, KI_IOC_PROCESS_GO, &req) ? -errno : 0;
 }

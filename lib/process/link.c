@@ -380,7 +380,7 @@ static int make_edits(struct ki_linked *x, const struct ki_linking *how)
 		const struct ki_patched *at = &x->windows.v[i];
 
 		if (how->hits)
-			ret = ki_vec_push(&x->edits, ki_edit_hit(w->addr, at->at));
+			ret = ki_vec_push(&x->edits, ki_edit_hit(w->addr, at->at, how->hits));
 		else if (how->driver)
 			ret = ki_vec_push(&x->edits, ki_edit_by_driver(x, w, at->at));
 		else

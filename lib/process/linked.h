@@ -72,8 +72,7 @@ struct ki_linking {
 	bool driver; /* it writes: there are breakpoints, and no bounces */
 	bool tally;  /* threads are known by the word at their FS base */
 	const struct ki_process *process;
-	bool sheds;		    /* some may be given back before the others (release.c) */
-	bool hits;		    /* all windows get breakpoints, with KI_PROCESS_HIT */
+	uint8_t hits;		    /* all windows get breakpoints with this flag; 0: as they fit */
 	const uint64_t *semaphores; /* nsemaphores words to be counted up, none twice */
 	size_t nsemaphores;
 	const struct ki_mappings *maps;

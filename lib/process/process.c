@@ -239,7 +239,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 				 .words = process->words,
 				 .shadow_stack = has_shadow_stack(process->pid),
 				 .process = process,
-				 .hits = s->told,
+				 .hits = s->told ? s->told->flags : 0,
 				 .semaphores = s->told ? s->told->semaphores : NULL,
 				 .nsemaphores = s->told ? s->told->n : 0,
 				 .driver = s->way == &ki_process_way_of_driver,

@@ -13,6 +13,7 @@
 struct ki_process_told {
 	const uint64_t *semaphores; /* n words to be counted up, none twice */
 	size_t n;
+	uint8_t flags; /* of each breakpoint: KI_PROCESS_HIT, KI_PROCESS_HOLD */
 };
 
 struct ki_process_way {
