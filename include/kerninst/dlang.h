@@ -131,6 +131,9 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
  */
 size_t ki_dlang_places(const struct ki_dlang *d, bool by_driver, unsigned int reason);
 
+/* How often probes have been put in that came to a process while the program ran. */
+size_t ki_dlang_came(const struct ki_dlang *d);
+
 /* Where output goes. */
 struct ki_dlang_output {
 	void (*print)(void *arg, const char *text, size_t len);

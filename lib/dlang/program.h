@@ -320,6 +320,8 @@ struct ki_dlang {
 	ki_vec(struct ki_d_inline) inlines;
 	ki_vec(struct ki_d_translator) translators;
 	ki_vec(struct ki_d_process) processes;
+	struct ki_d_watch *watch; /* of what processes do later; NULL: nothing is told, */
+	int no_watch;		  /* -errno: why */
 	ki_vec(struct ki_d_written) written;
 	bool providers;		   /* some are declared */
 	uint64_t known;		   /* rows of known.c that have been read: bits */

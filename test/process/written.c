@@ -13,25 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The notes' addresses are those of this file's section, which tells where it has been loaded. */
-#define NOTE(name, semaphore, args)                                                                \
-	"990:	nop\n"                                                                               \
-	"	.pushsection .note.stapsdt, \"?\", \"note\"\n"                                           \
-	"	.balign 4\n"                                                                             \
-	"	.4byte 992f-991f, 994f-993f, 3\n"                                                        \
-	"991:	.asciz \"stapsdt\"\n"                                                                \
-	"992:	.balign 4\n"                                                                         \
-	"993:	.8byte 990b, stapsdt_base, " semaphore "\n"                                        \
-	"	.asciz \"test\"\n"                                                                       \
-	"	.asciz \"" name "\"\n"                                                             \
-	"	.asciz \"" args "\"\n"                                                             \
-	"994:	.balign 4\n"                                                                         \
-	"	.popsection\n"
+#include "note.h"
 
-__asm__("	.section .stapsdt.base, \"a\", @progbits\n"
-	"	.hidden stapsdt_base\n"
-	"stapsdt_base: .space 1\n"
-	"	.previous\n");
+#define NOTE(name, semaphore, args) NOTE_OF("test", name, semaphore, args)
 
 uint16_t test_costly_semaphore __attribute__((section(".probes")));
 static unsigned int computed;

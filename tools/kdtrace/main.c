@@ -58,6 +58,7 @@ struct session {
 	struct child child;
 	struct ki_target *t;
 	struct ki_dlang *d;
+	size_t came; /* ki_dlang_came, the last time */
 	FILE *out;
 };
 
@@ -258,7 +259,7 @@ static void say_reason(const struct session *s, unsigned int reason, size_t coun
 	    ki_reason_text(reason), names, count > NAMED ? " ..." : "", ki_reason_hint(reason));
 }
 
-/* Probes that are not there, by reason. False: no probe is left. */
+/* Probes that are not there, by reason. False: no probe is left, and none will come. */
 static bool say_left_out(const struct session *s)
 {
 	size_t n = ki_dlang_probes(s->d), left_out = 0, of[KI_R_COUNT] = {0};
@@ -274,7 +275,7 @@ static bool say_left_out(const struct session *s)
 			say_reason(s, reason, of[reason]);
 		left_out += of[reason];
 	}
-	return left_out < n;
+	return left_out < n || ki_dlang_wants_process(s->d);
 }
 
 /* How places in processes are come by. */
@@ -294,6 +295,15 @@ static void say_places(const struct session *s)
 			say("%zu place%s in processes, by uprobes, %s (%s)", n, n == 1 ? "" : "s",
 			    ki_reason_tag(reason), ki_reason_text(reason));
 	}
+}
+
+static void say_came(struct session *s)
+{
+	const size_t n = ki_dlang_came(s->d);
+
+	if (s->o.verbose && n != s->came)
+		say("probes have come in processes: %zu times", n);
+	s->came = n;
 }
 
 /* One kind: in JSON, or as a line, with its tag if these are asked for. */
@@ -375,8 +385,10 @@ static int work(struct session *s)
 	if (s->o.verbose)
 		say_places(s);
 	child_start(&s->child);
-	while (!ret && !interrupted && !child_has_ended(&s->child))
+	while (!ret && !interrupted && !child_has_ended(&s->child)) {
 		ret = ki_dlang_work(s->d, PERIOD, &out, &err);
+		say_came(s);
+	}
 	if (s->child.ended && !s->o.quiet)
 		say_ended(&s->child);
 	if (interrupted && !s->o.json)

@@ -228,6 +228,8 @@ static uint32_t ring_bytes(const struct ki_dlang *d)
 {
 	const uint64_t most = 4 * (d->batches.n + d->clauses.n) * RECORD_BYTES;
 
+	if (ki_dlang_wants_process(d)) /* some may come later */
+		return (uint32_t)d->set.bufsize;
 	for (size_t i = 0; i < d->probes.n; i++)
 		if (ki_d_has_place(&d->probes.v[i]))
 			return (uint32_t)d->set.bufsize;

@@ -26,6 +26,8 @@ static int refuse(const struct in_process *p, const char *tag, const char *why)
 {
 	const struct ki_d_pattern *d = p->f.m->pattern;
 
+	if (p->f.m->later) /* it may still come */
+		return 0;
 	return ki_d_fail(p->f.m->d, p->f.m->err, d->at, tag, "%.40s:%.60s:%.60s:%.40s: %s",
 			 d->field[0], d->field[1], d->field[2], d->field[3], why);
 }
@@ -222,7 +224,8 @@ static int find_all(struct in_process *p)
 			continue;
 		p->sym = best_name(all, n, i);
 		if (!ki_d_field_matches(field, several ? p->sym->name : all[i].name) ||
-		    !ki_d_user_module(&p->f, all[i].module))
+		    !ki_d_user_module(&p->f, all[i].module) ||
+		    !ki_d_finding_new(&p->f, all[i].addr, all[i].addr + 1))
 			continue;
 		has_function = true;
 		ret = in_function(p);
@@ -243,11 +246,13 @@ int ki_d_find_pid(struct ki_d_match *m, const struct ki_d_provider *self)
 	if (*end || !pid || pid > MOST_PIDS)
 		return refuse(&p, "D_PROC_BADPID", "pid and the number of a process");
 	p.f.pid = (pid_t)pid;
+	if (m->later && m->later->pid != p.f.pid)
+		return 0;
 	snprintf(p.provider, sizeof(p.provider), "pid%d", p.f.pid);
 	ret = ki_d_finding_begin(&p.f, &why);
 	if (ret == -EINVAL)
 		ret = refuse(&p, "D_PROC_GRAB", why.msg);
-	if (!ret)
+	if (!ret && p.f.t)
 		ret = strcmp(m->pattern->field[2], "-") ? find_all(&p) : find_address(&p);
 	ki_d_finding_end(&p.f);
 	return ret;

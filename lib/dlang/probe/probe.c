@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "dlang/probe/probe.h"
+#include "dlang/run/run.h"
 
 /* A clause of a probe, and the description that says so. */
 struct pair {
@@ -232,6 +233,16 @@ bool ki_dlang_wants_process(const struct ki_dlang *d)
 	return false;
 }
 
+/* A provider of any name: of probes that are written into programs. */
+static bool means_written(const struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->patterns.n; i++)
+		for (const struct ki_d_provider *p = ki_d_providers; p->name; p++)
+			if (p->of_process && !*p->name && is_asked(d, &d->patterns.v[i], p))
+				return true;
+	return false;
+}
+
 static int ask_all(struct ki_d_match *m)
 {
 	int ret = 0;
@@ -325,6 +336,12 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	struct ki_d_match m = {.d = d, .t = t, .err = err, .pairs = &pairs};
 	int ret = 0;
 
+	/* Before it is looked what they have: what comes meanwhile is told. */
+	if (ki_dlang_wants_process(d) && !d->watch)
+		d->no_watch = ki_d_watch_new(&d->watch);
+	/* What comes later may have arguments in memory. */
+	if (means_written(d))
+		d->scratch_used = d->texts_used = true;
 	ki_target_symbols(t, &m.nsymbols);
 	m.by_symbol = calloc(2 * KI_D_FUNCTION_PROVIDERS * (m.nsymbols + 1), sizeof(*m.by_symbol));
 	m.by_id = calloc(KI_D_FIRST_FUNCTION, sizeof(*m.by_id));
@@ -349,6 +366,59 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	free(m.by_id);
 	free(m.by_symbol);
 	ki_vec_free(&pairs.all);
+	return ret;
+}
+
+/* ---- while it runs ---- */
+
+static int ask_later(struct ki_d_match *m)
+{
+	int ret = 0;
+
+	for (const struct ki_d_provider *p = ki_d_providers; !ret && p->name; p++)
+		if (p->of_process && !id_of(m->pattern) && is_asked(m->d, m->pattern, p))
+			ret = p->find(m, p);
+	return ret;
+}
+
+/* One that was there has its clauses. */
+static void leave_new(struct ki_d_pairs *pairs, uint32_t first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < pairs->all.n; i++)
+		if (pairs->all.v[i].probe >= first)
+			pairs->all.v[n++] = pairs->all.v[i];
+	pairs->all.n = n;
+}
+
+int ki_d_match_later(struct ki_dlang *d, const struct ki_d_stir *of, uint32_t *batch,
+		     struct ki_err *err)
+{
+	struct ki_d_pairs pairs = {0};
+	struct ki_d_match m = {.d = d,
+			       .t = d->run->t,
+			       .err = err,
+			       .pairs = &pairs,
+			       .later = of,
+			       .batch = UINT32_MAX};
+	const uint32_t first = (uint32_t)d->probes.n;
+	int ret = 0;
+
+	ki_target_symbols(m.t, &m.nsymbols);
+	for (uint32_t c = 0; !ret && c < d->clauses.n; c++) {
+		m.clause = c;
+		for (uint32_t i = 0; !ret && i < d->clauses.v[c].n; i++) {
+			m.number = d->clauses.v[c].first + i;
+			m.pattern = &d->patterns.v[m.number];
+			ret = ask_later(&m);
+		}
+	}
+	leave_new(&pairs, first);
+	if (!ret)
+		ret = gather_clauses(d, &pairs, err);
+	ki_vec_free(&pairs.all);
+	*batch = m.batch;
 	return ret;
 }
 

@@ -5,6 +5,7 @@
 #ifndef KI_DLANG_PROBE_H
 #define KI_DLANG_PROBE_H
 
+#include "dlang/probe/watch.h"
 #include "dlang/program.h"
 
 #define KI_D_KERNEL "vmlinux" /* the module of what is built in */
@@ -37,6 +38,8 @@ struct ki_d_match {
 	char *events;	 /* ki_d_match_events */
 	bool no_events;
 	ki_vec(struct ki_d_listed) listed;
+	const struct ki_d_stir *later; /* what alone is looked at, while it runs; NULL: all */
+	uint32_t batch;		       /* then: of ki_dlang.processes; UINT32_MAX: none yet */
 };
 
 struct ki_d_provider {
@@ -49,6 +52,17 @@ struct ki_d_provider {
 
 extern const struct ki_d_provider ki_d_providers[];
 #define KI_D_FUNCTION_PROVIDERS 3 /* fbt, syscall, rawfbt */
+
+/*
+ * While it runs: probes of one process that have come since, and their clauses. *batch: whose they
+ * are (user.h); UINT32_MAX: there are none.
+ */
+int ki_d_match_later(struct ki_dlang *d, const struct ki_d_stir *of, uint32_t *batch,
+		     struct ki_err *err);
+
+/* usdt.c: does some description mean probes of any process; of that one? */
+bool ki_d_means_any(const struct ki_dlang *d);
+bool ki_d_means_pid(const struct ki_dlang *d, pid_t pid);
 
 /* A provider with globs behind a letter that mean none of the kernel: probes of processes. */
 bool ki_d_means_processes(const char *field);

@@ -81,6 +81,8 @@ static int check_args(const struct ki_d_match *m, const struct ki_d_note *n, con
 	}
 	if (c->nwritten <= has)
 		return 0;
+	if (m->later)
+		return -ENOENT;
 	return ki_d_fail(m->d, m->err, c->written_at, "D_ARGS_IDX",
 			 "%.60s:::%.60s has no args[%u]: it has %u", provider, n->name,
 			 c->nwritten - 1, has);
@@ -106,7 +108,7 @@ static int take_note(void *arg, const struct ki_d_note *n)
 	if (!addr || !ki_d_field_matches(d->field[2], sym ? sym->name : ""))
 		return 0;
 	if (check_args(at->f->m, n, provider))
-		return -ENOENT;
+		return at->f->m->later ? 0 : -ENOENT;
 	u.semaphore = n->semaphore ? file_offset(at, n->semaphore + moved) : 0;
 	u.semaphore_at = u.semaphore ? addr + (n->semaphore - n->pc) : 0;
 	ki_d_operands(n->args, args, KI_D_USDT_ARGS);
@@ -148,7 +150,8 @@ static bool is_file(const struct ki_d_finding *f, size_t i, struct file *at)
 	at->path = ki_mapping_path(&f->maps, m);
 	slash = strrchr(at->path, '/');
 	at->module = slash ? slash + 1 : "";
-	if (!m->executable || !slash || !ki_d_user_module(f, at->module))
+	if (!m->executable || !slash || !ki_d_user_module(f, at->module) ||
+	    !ki_d_finding_new(f, m->start, m->end))
 		return false;
 	for (size_t k = 0; k < i; k++)
 		if (f->maps.m.v[k].executable &&
@@ -157,7 +160,7 @@ static bool is_file(const struct ki_d_finding *f, size_t i, struct file *at)
 	return true;
 }
 
-/* The number at the end of "python1234": of the target, if it ends so or by *; 0: of any. */
+/* The number at the end of "python1234": of the target, if it ends so; 0: of any. */
 static pid_t number_of(const struct ki_dlang *d, const char *field)
 {
 	const size_t len = strlen(field);
@@ -165,8 +168,6 @@ static pid_t number_of(const struct ki_dlang *d, const char *field)
 	char target[20];
 	size_t n = (size_t)snprintf(target, sizeof(target), "%d", d->o.target);
 
-	if (d->o.target > 0 && len && field[len - 1] == '*')
-		return (pid_t)d->o.target;
 	if (d->o.target > 0 && n < len && !strcmp(field + len - n, target))
 		return (pid_t)d->o.target;
 	if (strpbrk(field, "*?["))
@@ -212,9 +213,11 @@ static bool may_have(struct ki_d_match *m, pid_t pid)
 	bool has = false;
 
 	for (size_t i = 0; readable && !has && i < f.maps.m.n; i++) {
-		struct file at = {.f = &f, .path = ki_mapping_path(&f.maps, &f.maps.m.v[i])};
+		const struct ki_mapping *map = &f.maps.m.v[i];
+		struct file at = {.f = &f, .path = ki_mapping_path(&f.maps, map)};
 
-		if (*at.path != '/' || !strcmp(at.path, before))
+		if (*at.path != '/' || !map->executable || !strcmp(at.path, before) ||
+		    !ki_d_finding_new(&f, map->start, map->end))
 			continue;
 		before = at.path;
 		has = look_into(&at, is_meant);
@@ -244,5 +247,28 @@ int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self)
 {
 	const pid_t pid = number_of(m->d, m->pattern->field[0]);
 
-	return pid ? find_in(m, self, pid) : find_anywhere(m, self);
+	if (!m->later)
+		return pid ? find_in(m, self, pid) : find_anywhere(m, self);
+	if ((pid && pid != m->later->pid) || !may_have(m, m->later->pid))
+		return 0;
+	return find_in(m, self, m->later->pid);
+}
+
+bool ki_d_means_pid(const struct ki_dlang *d, pid_t pid)
+{
+	for (size_t i = 0; i < d->patterns.n; i++)
+		if (number_of(d, d->patterns.v[i].field[0]) == pid)
+			return true;
+	return false;
+}
+
+bool ki_d_means_any(const struct ki_dlang *d)
+{
+	for (size_t i = 0; i < d->patterns.n; i++) {
+		const char *field = d->patterns.v[i].field[0];
+
+		if (ki_d_means_processes(field) && !number_of(d, field))
+			return true;
+	}
+	return false;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dlang/run/run.h"
+#include "kerninst/process.h"
 
 #define DISPATCHER "uprobe_dispatcher"
 #define PMU	   "/sys/bus/event_source/devices/uprobe/type"
@@ -23,12 +24,45 @@ void ki_d_user_free(struct ki_d_user *u)
 
 /* ---- processes ---- */
 
+void ki_d_process_end(struct ki_d_process *p)
+{
+	ki_process_free(p->splice);
+	ki_plan_free(p->plan);
+	ki_target_free(p->t);
+	ki_vec_free(&p->chunks);
+	*p = (struct ki_d_process){0};
+}
+
 void ki_d_processes_free(struct ki_dlang *d)
 {
-	ki_d_users_end(d);
 	for (size_t i = 0; i < d->processes.n; i++)
-		ki_target_free(d->processes.v[i].t);
+		ki_d_process_end(&d->processes.v[i]);
 	ki_vec_free(&d->processes);
+	ki_d_watch_free(d->watch);
+}
+
+/* Where p stands in the list; UINT32_MAX: out of memory. */
+static uint32_t keep_process(struct ki_dlang *d, const struct ki_d_process *p)
+{
+	for (uint32_t i = 0; i < d->processes.n; i++)
+		if (!d->processes.v[i].pid) {
+			d->processes.v[i] = *p;
+			return i;
+		}
+	return ki_vec_push(&d->processes, *p) ? UINT32_MAX : (uint32_t)d->processes.n - 1;
+}
+
+/* What comes later has a target of its own: the one before it shows the process as it was. */
+static uint32_t opened_before(const struct ki_d_finding *f)
+{
+	const struct ki_dlang *d = f->m->d;
+
+	if (f->m->later)
+		return f->m->batch;
+	for (uint32_t i = 0; i < d->processes.n; i++)
+		if (d->processes.v[i].pid == f->pid)
+			return i;
+	return UINT32_MAX;
 }
 
 static int open_process(struct ki_d_finding *f, struct ki_err *why)
@@ -36,18 +70,19 @@ static int open_process(struct ki_d_finding *f, struct ki_err *why)
 	struct ki_d_process p = {.pid = f->pid};
 	struct ki_dlang *d = f->m->d;
 
-	for (size_t i = 0; i < d->processes.n; i++)
-		if (d->processes.v[i].pid == f->pid)
-			f->t = d->processes.v[i].t;
-	if (f->t)
-		return 0;
-	if (ki_target_new_process(f->pid, &p.t, why))
-		return -EINVAL;
-	if (ki_vec_push(&d->processes, p)) {
+	f->batch = opened_before(f);
+	if (f->batch == UINT32_MAX) {
+		if (ki_target_new_process(f->pid, &p.t, why))
+			return -EINVAL;
+		f->batch = keep_process(d, &p);
+	}
+	if (f->batch == UINT32_MAX) {
 		ki_target_free(p.t);
 		return ki_d_no_memory(f->m->err);
 	}
-	f->t = p.t;
+	if (f->m->later)
+		f->m->batch = f->batch;
+	f->t = d->processes.v[f->batch].t;
 	return 0;
 }
 
@@ -67,15 +102,38 @@ static void name_program(struct ki_d_finding *f)
 		strcpy(f->program, name);
 }
 
+bool ki_d_finding_new(const struct ki_d_finding *f, uint64_t start, uint64_t end)
+{
+	const struct ki_d_stir *of = f->m->later;
+	bool is = !of || of->all;
+
+	for (size_t i = 0; !is && i < of->mapped.n; i++)
+		is = start < of->mapped.v[i].end && end > of->mapped.v[i].start;
+	return is;
+}
+
+/* A file that is new, and that the description means. */
+static bool has_news(const struct ki_d_finding *f)
+{
+	for (size_t i = 0; i < f->maps.m.n; i++) {
+		const struct ki_mapping *m = &f->maps.m.v[i];
+		const char *slash = strrchr(ki_mapping_path(&f->maps, m), '/');
+
+		if (m->executable && slash && ki_d_finding_new(f, m->start, m->end) &&
+		    ki_d_user_module(f, slash + 1))
+			return true;
+	}
+	return false;
+}
+
 int ki_d_finding_begin(struct ki_d_finding *f, struct ki_err *why)
 {
-	int ret = open_process(f, why);
-
-	if (!ret && ki_mappings_read(&f->maps, f->pid))
-		ret = ki_err_set(why, -EINVAL, 0, "its mappings cannot be read");
-	if (!ret)
-		name_program(f);
-	return ret;
+	if (ki_mappings_read(&f->maps, f->pid))
+		ki_mappings_free(&f->maps);
+	name_program(f);
+	if (f->m->later && !has_news(f))
+		return -EINVAL;
+	return open_process(f, why);
 }
 
 void ki_d_finding_end(struct ki_d_finding *f)
@@ -176,12 +234,18 @@ static int found_again(struct ki_d_finding *f, uint32_t before, const struct ki_
 {
 	struct ki_d_probe *q = &f->m->d->probes.v[before];
 	struct ki_d_user *had = q->hook->user, *more;
-	const struct ki_d_user *u = p->hook->user;
+	struct ki_d_user *u = p->hook->user;
 
+	if (had->gone) {
+		q->hook->user = u;
+		p->hook->user = had;
+		q->reason = KI_R_OK;
+		return ki_d_found_again(f->m, before);
+	}
 	for (uint32_t i = 0; i < had->n; i++)
 		if (had->places[i].addr == u->places[0].addr)
 			return ki_d_found_again(f->m, before);
-	if (!u->is_written || strcmp(had->path, u->path) != 0)
+	if (!u->is_written || had->batch != u->batch || strcmp(had->path, u->path) != 0)
 		return ki_d_found_again(f->m, before);
 	more = realloc(had, sizeof(*had) + (had->n + 1) * sizeof(*had->places));
 	if (!more)
@@ -226,6 +290,7 @@ int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
 		return ki_d_no_memory(m->err);
 	}
 	p.hook->kind = KI_D_HOOK_USER;
+	p.hook->user->batch = f->batch;
 	add_places(p.hook->user, map, addrs, n, args);
 	f->any = true;
 	before = found_before(m, &p);

@@ -22,9 +22,11 @@
 /* Where one probe is: as many places as the function has returns, or one. */
 struct ki_d_user {
 	pid_t pid;
+	uint32_t batch; /* of ki_dlang.processes, with which it is put in and taken out */
 	uint64_t start; /* of the function */
 	bool is_return;
 	bool shed;	       /* taken out, for what it costs */
+	bool gone;	       /* the process has its places no more */
 	bool is_written;       /* into the program, which says what its arguments are */
 	uint64_t semaphore;    /* in the file: what is to be counted up while it is in; 0: none */
 	uint64_t semaphore_at; /* the same in the process */
@@ -45,14 +47,18 @@ struct ki_d_finding {
 	const struct ki_d_provider *provider;
 	pid_t pid;
 	struct ki_target *t;
+	uint32_t batch; /* t is its target */
 	struct ki_mappings maps;
 	char program[512]; /* the module of the program itself */
 	bool any;	   /* it means a probe */
 };
 
-/* Open the process, if it has not been. -EINVAL: it cannot be, *why says why. ki_d_finding_end. */
+/* Open the process, if it has not been. -EINVAL: it cannot be, *why says why; or nothing in it is
+   new that the description's module means. ki_d_finding_end. */
 int ki_d_finding_begin(struct ki_d_finding *f, struct ki_err *why);
 void ki_d_finding_end(struct ki_d_finding *f);
+/* Has it been mapped since the process was looked at? At the start all has. */
+bool ki_d_finding_new(const struct ki_d_finding *f, uint64_t start, uint64_t end);
 /* Does the description's module mean this one? */
 bool ki_d_user_module(const struct ki_d_finding *f, const char *module);
 /* A probe at these n addresses, of which u says the rest, without its places and path; nothing if
@@ -68,18 +74,26 @@ int ki_d_find_pid(struct ki_d_match *m, const struct ki_d_provider *self);
 int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self);
 void ki_d_user_free(struct ki_d_user *u); /* NULL is allowed */
 
-/* The processes that the program names, as targets. */
+/*
+ * Probes of one process that are put in at once, and the process as a target: those of the start
+ * are one such batch for each process, those of files that it maps later are others (later.c).
+ */
 struct ki_d_process {
-	pid_t pid;
+	pid_t pid; /* 0: this place in the list is free */
 	struct ki_target *t;
 	struct ki_splice_process *splice; /* NULL: nothing is in */
+	struct ki_plan *plan;		  /* its code; NULL: it is in the run's plan, */
+	ki_vec(uint32_t) chunks;	  /* as ki_d_run.chunks */
 };
 void ki_d_processes_free(struct ki_dlang *d);
+void ki_d_process_end(struct ki_d_process *p); /* of which nothing is in the kernel any more */
 
 /* user_hits.c: breakpoints of the driver's, in a program that runs: put them in, where they can be
    had; take them out. */
 int ki_d_users_begin(struct ki_dlang *d, struct ki_err *err);
-/* Those of probes that have been shed go. The others of such a process are out for a moment. */
+/* The same of one batch: what is in already goes when the new one is in. */
+int ki_d_users_put(struct ki_dlang *d, uint32_t batch, struct ki_err *err);
+/* Those of probes that have been shed go. */
 int ki_d_users_shed(struct ki_dlang *d, struct ki_err *err);
 void ki_d_users_end(struct ki_dlang *d);
 

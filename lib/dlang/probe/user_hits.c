@@ -15,12 +15,13 @@ struct gathered {
 	ki_vec(struct ki_d_user_place *) places;
 };
 
-static int gather(struct ki_dlang *d, pid_t pid, struct gathered *g)
+static int gather(struct ki_dlang *d, uint32_t batch, struct gathered *g)
 {
 	for (size_t i = 0; i < d->probes.n; i++) {
 		struct ki_d_user *u = d->probes.v[i].hook ? d->probes.v[i].hook->user : NULL;
 
-		for (uint32_t k = 0; u && u->pid == pid && !u->shed && k < u->n; k++) {
+		for (uint32_t k = 0; u && u->batch == batch && !u->shed && !u->gone && k < u->n;
+		     k++) {
 			const struct ki_process_hit hit = {.addr = u->places[k].addr,
 							   .semaphore = u->semaphore_at};
 
@@ -51,14 +52,19 @@ static void refuse_all(struct gathered *g, unsigned int reason)
 		g->hits.v[i].reason = (uint16_t)reason;
 }
 
-static int put_in(struct ki_dlang *d, struct ki_d_process *p)
+/* Several may stand at one place: no hit is lost while the old ones are there. */
+static int put_in(struct ki_dlang *d, uint32_t batch)
 {
+	struct ki_d_process *p = &d->processes.v[batch];
+	struct ki_splice_process *old = p->splice;
 	struct gathered g = {0};
 	struct ki_err why = {0};
-	int ret = gather(d, p->pid, &g);
+	int ret = gather(d, batch, &g);
 
+	p->splice = NULL;
 	if (!ret && g.hits.n && !d->o.built_only)
 		ret = ki_process_new_hits(p->t, g.hits.v, g.hits.n, &p->splice, &why);
+	ki_process_free(old);
 	if (ret && ret != -ENOMEM) {
 		refuse_all(&g, why.reason ? why.reason : KI_R_NOT_IN_PROCESS);
 		ret = 0;
@@ -71,14 +77,14 @@ static int put_in(struct ki_dlang *d, struct ki_d_process *p)
 }
 
 /* Has one of its places with a breakpoint been shed since the last time? */
-static bool any_shed(struct ki_dlang *d, pid_t pid)
+static bool any_shed(struct ki_dlang *d, uint32_t batch)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < d->probes.n; i++) {
 		struct ki_d_user *u = d->probes.v[i].hook ? d->probes.v[i].hook->user : NULL;
 
-		for (uint32_t k = 0; u && u->pid == pid && u->shed && k < u->n; k++) {
+		for (uint32_t k = 0; u && u->batch == batch && u->shed && k < u->n; k++) {
 			any |= u->places[k].stub != NULL;
 			u->places[k].stub = NULL;
 		}
@@ -86,29 +92,28 @@ static bool any_shed(struct ki_dlang *d, pid_t pid)
 	return any;
 }
 
+int ki_d_users_put(struct ki_dlang *d, uint32_t batch, struct ki_err *err)
+{
+	return !d->set.uprobes && put_in(d, batch) ? ki_d_no_memory(err) : 0;
+}
+
 int ki_d_users_begin(struct ki_dlang *d, struct ki_err *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; !ret && !d->set.uprobes && i < d->processes.n; i++)
-		ret = put_in(d, &d->processes.v[i]);
-	return ret ? ki_d_no_memory(err) : 0;
+	for (uint32_t i = 0; !ret && i < d->processes.n; i++)
+		ret = ki_d_users_put(d, i, err);
+	return ret;
 }
 
 int ki_d_users_shed(struct ki_dlang *d, struct ki_err *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < d->processes.n; i++) {
-		struct ki_d_process *p = &d->processes.v[i];
-
-		if (!p->splice || !any_shed(d, p->pid))
-			continue;
-		ki_process_free(p->splice);
-		p->splice = NULL;
-		ret = put_in(d, p);
-	}
-	return ret ? ki_d_no_memory(err) : 0;
+	for (uint32_t i = 0; !ret && i < d->processes.n; i++)
+		if (d->processes.v[i].splice && any_shed(d, i))
+			ret = ki_d_users_put(d, i, err);
+	return ret;
 }
 
 void ki_d_users_end(struct ki_dlang *d)

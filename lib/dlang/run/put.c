@@ -58,10 +58,21 @@ static enum ki_d_cost_way way_of(const struct ki_dlang *d, const struct ki_d_sit
 	return p->hook->user->places[site->place].stub ? KI_D_COST_BREAKPOINT : KI_D_COST_UPROBE;
 }
 
+/* Whose the plan's next chunk is. */
+static int note_chunk(struct ki_dlang *d, const struct ki_d_site *site, struct ki_err *err)
+{
+	const int ret = site->later ? ki_vec_push(&site->later->chunks, site->probe)
+				    : ki_vec_push(&d->run->chunks, site->probe);
+
+	if (ret || (site->meter && ki_d_cost_chunk(d, site->meter, way_of(d, site))))
+		return ki_d_no_memory(err);
+	return 0;
+}
+
 static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
 		  const struct ki_place *place, struct ki_d_site *site, struct ki_err *err)
 {
-	const bool is_probe = plan == d->run->probes;
+	const bool measured = plan == d->run->probes && d->run->cost && !site->keeps;
 	struct ki_snippet *s;
 	struct ki_site_regs regs;
 	struct ki_d_meter meter = {0};
@@ -72,7 +83,7 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 		return ki_err_reason(err, place->reason, place->addr, "%s", f->fn->symbol->name);
 	ki_measure_site(f->fn, place, &regs);
 	site->regs = &regs;
-	site->meter = is_probe && d->run->cost && !site->keeps ? &meter : NULL;
+	site->meter = measured ? &meter : NULL;
 	if (site->meter && ki_d_cost_meter(d, &meter, err))
 		return -ENOSPC;
 	site->offset = place->addr - f->fn->start;
@@ -90,11 +101,8 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 			plan, &(struct ki_insertion){f->fn, &f->spans, place, order_of(site)}, s,
 			&regs, &id, err);
 	ki_snippet_free(s);
-	if (!ret && !d->o.built_only && is_probe)
-		ret = ki_vec_push(&d->run->chunks, site->probe) ||
-				      (site->meter && ki_d_cost_chunk(d, &meter, way_of(d, site)))
-			      ? ki_d_no_memory(err)
-			      : 0;
+	if (!ret && !d->o.built_only && plan != d->run->triggers)
+		ret = note_chunk(d, site, err);
 	return ret;
 }
 
@@ -145,6 +153,7 @@ static int add_place(struct ki_dlang *d, struct ki_d_site *site, struct function
 		     struct ki_err *why)
 {
 	struct ki_d_probe *p = &d->probes.v[site->probe];
+	struct ki_plan *plan = site->later ? site->later->plan : d->run->probes;
 	const struct ki_symbol *sym;
 	int ret = 0;
 
@@ -159,17 +168,19 @@ static int add_place(struct ki_dlang *d, struct ki_d_site *site, struct function
 	}
 	site->keeps = !ret && p->hook && ki_d_hook_keeps(p->hook);
 	if (site->keeps) /* where all parameters are, be it before what saves flags */
-		ret = add_point(d, d->run->probes, f, at_start, site, why);
+		ret = add_point(d, plan, f, at_start, site, why);
 	site->keeps = false;
 	site->is_return = is_return(p);
-	return ret ? ret : add_point(d, d->run->probes, f, point_of(d, p), site, why);
+	return ret ? ret : add_point(d, plan, f, point_of(d, p), site, why);
 }
 
 /* One that cannot be placed has its reason, and fails nothing. */
-static int add_probe(struct ki_dlang *d, uint32_t number, struct function *f, struct ki_err *err)
+static int add_probe(struct ki_dlang *d, uint32_t number, struct ki_d_process *later,
+		     struct function *f, struct ki_err *err)
 {
 	struct ki_d_probe *p = &d->probes.v[number];
-	struct ki_d_site site = {.probe = number, .is_syscall = ki_d_probe_is(p, "syscall")};
+	struct ki_d_site site = {
+		.probe = number, .is_syscall = ki_d_probe_is(p, "syscall"), .later = later};
 	struct ki_err why = {0};
 	unsigned int reason = 0;
 	int ret = ki_d_hook_find(d, p, &reason, err);
@@ -258,13 +269,14 @@ int ki_d_put_triggers(struct ki_dlang *d, struct ki_err *err)
 }
 
 /* What the driver has refused. */
-static void note_refusals(struct ki_dlang *d)
+static void note_refusals(struct ki_dlang *d, const struct ki_plan *plan, const uint32_t *whose,
+			  size_t n)
 {
-	for (uint32_t i = 0; i < d->run->chunks.n; i++) {
-		unsigned int reason = ki_plan_refusal(d->run->probes, i);
+	for (uint32_t i = 0; i < n; i++) {
+		unsigned int reason = ki_plan_refusal(plan, i);
 
 		if (reason)
-			d->probes.v[d->run->chunks.v[i]].reason = (uint16_t)reason;
+			d->probes.v[whose[i]].reason = (uint16_t)reason;
 	}
 }
 
@@ -275,7 +287,7 @@ int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err)
 
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
 		if (ki_d_has_place(&d->probes.v[i]))
-			ret = add_probe(d, i, &f, err);
+			ret = add_probe(d, i, NULL, &f, err);
 	function_close(&f);
 	if (!ret)
 		ret = put_constants(d, err);
@@ -283,10 +295,34 @@ int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err)
 		return ret;
 	ret = ki_plan_apply(d->run->probes, d->run->t, true, err);
 	d->run->applied = !ret;
-	note_refusals(d);
+	note_refusals(d, d->run->probes, d->run->chunks.v, d->run->chunks.n);
 	if (!ret && d->run->cost)
 		ret = ki_d_cost_begin(d, err);
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
 		ki_d_hook_begin(&d->probes.v[i]);
+	return ret;
+}
+
+int ki_d_put_later(struct ki_dlang *d, uint32_t batch, struct ki_err *err)
+{
+	struct ki_d_process *b = &d->processes.v[batch];
+	struct function f = {0};
+	int ret = ki_d_users_put(d, batch, err);
+
+	if (!ret && ki_plan_new(&b->plan))
+		ret = ki_d_no_memory(err);
+	for (uint32_t i = 0; !ret && i < d->probes.n; i++) {
+		const struct ki_d_hook *h = d->probes.v[i].hook;
+
+		if (h && h->user && h->user->batch == batch && !h->user->gone)
+			ret = add_probe(d, i, b, &f, err);
+	}
+	function_close(&f);
+	if (!ret)
+		ret = put_constants(d, err);
+	if (ret || !ki_plan_chunks(b->plan))
+		return ret;
+	ret = ki_plan_apply(b->plan, d->run->t, true, err);
+	note_refusals(d, b->plan, b->chunks.v, b->chunks.n);
 	return ret;
 }

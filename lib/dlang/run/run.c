@@ -16,6 +16,7 @@
 #include "dlang/probe/user.h"
 #include "dlang/code/storage.h"
 #include "dlang/run/cost.h"
+#include "dlang/run/loads.h"
 #include "kerninst/process.h"
 #include "metric/measure.h"
 #include "record/users.h"
@@ -36,6 +37,7 @@ void ki_d_run_free(struct ki_d_run *r)
 		return;
 	if (r->reopened)
 		fclose(r->reopened);
+	ki_d_loads_end(r);
 	ki_plan_free(r->probes);
 	ki_plan_free(r->triggers);
 	ki_counter_map_free(r->counters);
@@ -68,8 +70,10 @@ static void fire_named(struct ki_dlang *d, const char *name)
 		ki_d_fire(i);
 }
 
-static int start_ticks(struct ki_dlang *d)
+/* Behind all others: ticks, and what is to come. */
+static int start_rest(struct ki_dlang *d)
 {
+	ki_d_loads_begin(d);
 	for (uint32_t i = 0; i < d->probes.n; i++) {
 		struct ki_d_tick t = {i, now(CLOCK_MONOTONIC) + d->probes.v[i].nanoseconds};
 
@@ -143,7 +147,7 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	if (!d->o.built_only)
 		fire_named(d, "BEGIN");
 	ret = ki_d_put_probes(d, err);
-	return ret || !start_ticks(d) ? ret : ki_d_no_memory(err);
+	return ret || !start_rest(d) ? ret : ki_d_no_memory(err);
 }
 
 /* ---- while it runs ---- */
@@ -197,9 +201,11 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 
 	if (d->users_used && d->o.target)
 		ki_d_place_look(d, (uint32_t)d->o.target);
-	ki_ring_wait(d->run->ring, until_next(d->run, milliseconds));
+	ki_d_later_wait(d, until_next(d->run, milliseconds));
 	fire_ticks(d);
-	ret = read_ring(d, out, err);
+	ret = ki_d_later_look(d, out, err);
+	if (!ret)
+		ret = read_ring(d, out, err);
 	if (ret >= 0 && !d->run->exited && d->run->cost)
 		ret = ki_d_cost_look(d, out, err);
 	return ret ? ret : d->run->exited;
@@ -234,7 +240,9 @@ int ki_dlang_stop(struct ki_dlang *d, const struct ki_dlang_output *out, struct 
 	ki_d_users_end(d);
 	for (uint32_t i = 0; i < d->probes.n; i++)
 		ki_d_hook_end(&d->probes.v[i]);
-	ret = r->applied ? ki_plan_remove(r->probes, r->t, err) : 0;
+	ret = ki_d_later_end(d, err);
+	if (!ret && r->applied)
+		ret = ki_plan_remove(r->probes, r->t, err);
 
 	r->applied = false;
 	if (!ret)

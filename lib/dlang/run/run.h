@@ -48,6 +48,14 @@ struct ki_d_clock {
 };
 void ki_d_clock_find(struct ki_d_clock *c, uint64_t khz);
 
+/* A process whose thread waits when it loads a library (loads.c). */
+struct ki_d_load {
+	pid_t pid;
+	struct ki_target *t;
+	struct ki_splice_process *splice; /* NULL: it does not */
+	bool waits;
+};
+
 struct ki_users;
 
 struct ki_d_run {
@@ -77,6 +85,8 @@ struct ki_d_run {
 	ki_vec(struct ki_d_event) events; /* by name */
 	bool events_read;
 	ki_vec(struct ki_d_tick) ticks;
+	ki_vec(struct ki_d_load) loads;
+	size_t came;			/* batches that have been put in since */
 	struct ki_users *users;		/* of places, if there are no stacks */
 	ki_vec(struct ki_d_file) files; /* place.c */
 	ki_vec(uint32_t) chunks;	/* of each of the plan `probes`: whose it is */
@@ -92,6 +102,14 @@ void ki_d_run_free(struct ki_d_run *r); /* NULL is allowed */
 /* put.c: BEGIN, END and ticks; all others, which begin then. */
 int ki_d_put_triggers(struct ki_dlang *d, struct ki_err *err);
 int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err);
+/* Those of one batch (user.h), while the others go on. */
+int ki_d_put_later(struct ki_dlang *d, uint32_t batch, struct ki_err *err);
+
+/* later.c: wait for records, or for processes that do what may matter; so many milliseconds. */
+void ki_d_later_wait(struct ki_dlang *d, int milliseconds);
+/* Put in what has come in processes, and take out what has gone. */
+int ki_d_later_look(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err);
+int ki_d_later_end(struct ki_dlang *d, struct ki_err *err);
 
 /* Enter one of the former. */
 void ki_d_fire(uint32_t probe);
@@ -114,8 +132,9 @@ struct ki_d_site {
 	uint64_t offset; /* of the return in its function */
 	uint32_t place;	 /* of those that ki_d_hook_places counts */
 	const struct ki_site_regs *regs;
-	struct ki_d_meter *meter; /* NULL: nothing is measured */
-	size_t from, to;	  /* not 0: no clauses, but these strings (ki_d_code_constants) */
+	struct ki_d_meter *meter;   /* NULL: nothing is measured */
+	struct ki_d_process *later; /* whose plan it goes into; NULL: the run's */
+	size_t from, to;	    /* not 0: no clauses, but these strings (ki_d_code_constants) */
 };
 
 /* sizes.c: are the buffers that options say large enough for what the program has? -ENOSPC */
