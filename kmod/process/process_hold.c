@@ -3,10 +3,10 @@
  * Threads that wait at a breakpoint, so that something can be done before they go on: a library has
  * been mapped, and none of it has run.
  *
- * Where a breakpoint is met nothing may sleep. The thread waits before it returns to user mode, where
- * it holds nothing of the kernel's. Who waits for it (poll, the end of its session) is
- * in a queue that outlives all processes: once a hold is free, its thread does not touch it any
- * more. Then the thread executes some instructions of the driver's yet, for which the driver's end
+ * Where a breakpoint is met nothing may sleep. The thread waits before it returns to user mode,
+ * where it holds nothing of the kernel's. Who waits for it (poll, the end of its session) is in a
+ * queue that outlives all processes: once a hold is free, its thread does not touch it any more.
+ * Then the thread executes some instructions of the driver's yet, for which the driver's end
  * waits.
  */
 #include <linux/poll.h>
