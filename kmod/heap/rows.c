@@ -206,9 +206,17 @@ void ki_rows_hide(u32 from)
 	ki_rows_hiding = true;
 }
 
+/* So many steps keep their memory if so many are shown: a large page goes as a whole. */
+static u32 steps_kept(u32 shown)
+{
+	if ((shown - 1) % KI_LARGE_STEPS == 0)
+		return shown; /* none is half shown */
+	return ki_reach_large_end(shown * KI_HEAP_STEP) / KI_HEAP_STEP;
+}
+
 bool ki_rows_reclaim(u32 shown, bool wait)
 {
-	u32 keep;
+	u32 keep = steps_kept(shown);
 
 	if (!ki_rows_hiding)
 		return true;
@@ -216,7 +224,6 @@ bool ki_rows_reclaim(u32 shown, bool wait)
 		cond_synchronize_rcu(ki_rows_hidden);
 	else if (!poll_state_synchronize_rcu(ki_rows_hidden))
 		return false;
-	keep = ki_reach_large_end(shown * KI_HEAP_STEP) / KI_HEAP_STEP;
 	if (keep < ki_steps_taken)
 		give_parts(ARRAY_SIZE(ki_step_parts), keep, ki_steps_taken);
 	ki_steps_taken = min(keep, ki_steps_taken);

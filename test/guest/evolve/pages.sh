@@ -73,6 +73,18 @@ is "again in such a page" "$(mapped "$(place)")" "2048 0 1"
 ok "kill -9" kill -9 "$("$ki" evolve --list | sed -n 's/^process \([0-9]*\),.*/\1/p')"
 soon "all is taken out" "0 0 0" eval 'echo $(field windows) $(field large) $(cat $params/pages_taken)'
 
+# ---- beside another session, which needs less than a step ----
+"$ki" stat -q -m calls vfs_write -- sleep 1000 > /dev/null 2>&1 &
+other=$!
+soon "another session" 1 field windows
+ok "beside it functions are laid out" lay
+is "in a page of 2 MiB" "$(mapped "$(place)")" "2048 0 1"
+ok "beside it: undone" "$ki" evolve --undo
+soon "beside it the page is given back" 0 field large
+kill -INT $other
+wait $other
+soon "that session is gone, too" "0 0" eval 'echo $(field windows) $(cat $params/pages_taken)'
+
 # ---- others take them, too, once they need more than a step ----
 ok "a program's coverage" "$ki" cover -o /tmp/all '[a-d]*' -- sh -c "$prog/field large > /tmp/larges"
 ok "has pages of 2 MiB ($(cat /tmp/larges))" test "$(cat /tmp/larges)" -gt 0
