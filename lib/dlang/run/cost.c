@@ -17,7 +17,7 @@
 #include "splice/plan.h"
 
 /* What a hit in a process takes beside the code: doc/design.md, kdtrace-hits-cost. */
-static const uint16_t way_costs[] = {[KI_D_COST_BREAKPOINT] = 390, [KI_D_COST_UPROBE] = 2040};
+static const uint16_t way_costs[] = {[KI_D_COST_BREAKPOINT] = 430, [KI_D_COST_UPROBE] = 2040};
 
 /* To ask whether there is memory: the driver's helper; where scratch memory is used, its table's.
  */
