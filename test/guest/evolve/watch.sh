@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # kerninst evolve --watch: a kernel that goes on to improve itself keeps what is better, and only
-# that; takes back what does not serve the load any more; rests as its budget says; and leaves
+# that; takes back what does not serve the load any more; pauses as its budget says; and leaves
 # nothing behind. Instructions are counted, so a verdict is about the code and not about the host.
 # promise: N9 (in part), E7 (in part), E11: The kernel goes on to improve itself within its
 #   budget, and keeps only proven gains. [ideas.sh, api.sh]
@@ -84,8 +84,8 @@ listed() { "$ki" evolve --list | sed -n 's/^  *//p' | sort -u | xargs; }
 load
 watch news --budget 30% --hottest 8
 ok "a layout is found that is better" comes 300 kept news 1
-news rests news
-comes 300 rests news $((count + 1))
+news pauses news
+comes 300 pauses news $((count + 1))
 kill -STOP $watch # what it says now is what is in
 cp news stood
 ok "only what is better is kept, and all is said" told stood
@@ -109,12 +109,12 @@ sed 's/^/# /' news
 
 load
 watch worse --policy reverse --budget 5% --hottest 5
-ok "layouts that are worse" comes 300 rests worse 1
+ok "layouts that are worse" comes 300 pauses worse 1
 news kept worse
 is "are not kept" "$count" 0
 ok "some were tried" comes 0 dropped worse 1
 # A round has sampled, profiled, and measured each of those ten times.
-ok "it rests five times as long as it has measured" python3 -c "
+ok "it pauses five times as long as it has measured" python3 -c "
 import json
 rows = list(map(json.loads, open('worse')))
 n = sum(r['news'] == 'dropped' for r in rows[:[r['news'] for r in rows].index('pauses')])
