@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cover/coverage.h"
+#include "util/search.h"
 
 #define FILLER_MAX 64 /* bytes between functions are less, but for a few */
 
@@ -76,16 +77,9 @@ struct fit {
 static size_t named(const struct ki_line_table *t, const char *name,
 		    const struct ki_line_symbol **v)
 {
-	size_t low = 0, high = t->symbols.n, n = 0;
+	size_t low = KI_FIRST(i, t->symbols.n, strcmp(t->symbols.v[i].name, name) >= 0);
+	size_t n = 0;
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (strcmp(t->symbols.v[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	*v = t->symbols.v + low;
 	while (low + n < t->symbols.n && !strcmp((*v)[n].name, name))
 		n++;
@@ -221,17 +215,7 @@ int ki_cover_lines_add(struct ki_cover_lines *l, const char *path, struct ki_err
 /* The first row that begins at addr or after. */
 static size_t row_from(const struct ki_line_table *t, uint64_t addr)
 {
-	size_t low = 0, high = t->rows.n;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (t->rows.v[mid].addr < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return KI_FIRST(i, t->rows.n, t->rows.v[i].addr >= addr);
 }
 
 const struct ki_line_row *ki_cover_lines_rows(const struct ki_cover_lines *l, size_t function,

@@ -13,6 +13,7 @@
 
 #include "code/function/function.h"
 #include "evolve/inside.h"
+#include "util/search.h"
 
 #define HERTZ	   2000
 #define RING	   (1u << 17) /* bytes of a CPU's samples, at most 88 each: 0.7 seconds */
@@ -211,17 +212,7 @@ static int by_pair(const void *a, const void *b)
 static size_t first_call(const struct sampler *s, uint32_t callee)
 {
 	const struct call first = {callee, 0};
-	size_t lo = 0, hi = s->calls.n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (by_pair(&s->calls.v[mid], &first) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, s->calls.n, by_pair(&s->calls.v[i], &first) >= 0);
 }
 
 /* The most frequent caller of a symbol. */

@@ -15,6 +15,7 @@
 #include "process/judge.h"
 #include "process/tally.h"
 #include "target/process.h"
+#include "util/search.h"
 
 #define JMP_LEN	  5
 #define SHORT_LEN 2
@@ -105,17 +106,7 @@ static void fix(struct out *o, size_t at, const struct ki_fixup *f)
 /* Number in x->chunks of the first one of a window. */
 static size_t first_chunk(const struct ki_linked *x, uint32_t window)
 {
-	size_t lo = 0, hi = x->chunks.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->plan->chunks.v[x->chunks.v[mid]].c.window < window)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, x->chunks.n, x->plan->chunks.v[x->chunks.v[i]].c.window >= window);
 }
 
 static void set_counter(struct out *o, size_t off, uint32_t counter)
@@ -465,17 +456,9 @@ void ki_linked_free(struct ki_linked *x)
 
 uint64_t ki_linked_place(const struct ki_linked *x, uint64_t addr)
 {
-	size_t lo = 0, hi = x->windows.n;
+	size_t lo = KI_FIRST(k, x->windows.n, x->windows.v[k].addr > addr);
 	const struct ki_patched *w;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->windows.v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return 0;
 	w = &x->windows.v[lo - 1];

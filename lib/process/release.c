@@ -9,6 +9,7 @@
  */
 #include "process/linked.h"
 #include "splice/plan.h"
+#include "util/search.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,17 +25,7 @@ static const struct ki_window *window(const struct ki_linked *x, size_t k)
 /* Number of the first edit at addr or after it. */
 static size_t edit_from(const struct ki_linked *x, uint64_t addr)
 {
-	size_t lo = 0, hi = x->edits.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->edits.v[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, x->edits.n, x->edits.v[i].addr >= addr);
 }
 
 /* The bounce that the springboard leads to, or NULL. */

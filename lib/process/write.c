@@ -19,6 +19,7 @@
 #include "process/stop.h"
 #include "splice/plan.h"
 #include "target/process.h"
+#include "util/search.h"
 
 #define STACK_PIECE (64u << 10)
 #define STACK_MOST  (1u << 20)
@@ -149,20 +150,14 @@ int ki_text_check(const struct ki_linked *x, int mem, const struct ki_part *part
 
 static bool is_forbidden(const struct ki_linked *x, uint64_t addr)
 {
-	size_t lo = 0, hi = x->forbidden.n;
+	const size_t n = x->forbidden.n;
+	size_t lo;
 
 	/* Of the words of stacks hardly one is more. */
-	if (!hi || addr < x->forbidden.v[0] || addr > x->forbidden.v[hi - 1])
+	if (!n || addr < x->forbidden.v[0] || addr > x->forbidden.v[n - 1])
 		return false;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (x->forbidden.v[mid] < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < x->forbidden.n && x->forbidden.v[lo] == addr;
+	lo = KI_FIRST(i, n, x->forbidden.v[i] >= addr);
+	return lo < n && x->forbidden.v[lo] == addr;
 }
 
 /* A bounce that stands at addr; NULL. */

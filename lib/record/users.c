@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 
 #include "record/user_files.h"
+#include "util/search.h"
 
 #define GONE_MOST 4096 /* mappings of a process that were there once */
 
@@ -85,16 +86,8 @@ static uint64_t start_time(uint32_t tgid)
 
 static const struct mapping *mapping_at(const mappings *m, uint64_t addr)
 {
-	size_t low = 0, high = m->n;
+	size_t low = KI_FIRST(i, m->n, m->v[i].end > addr);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (m->v[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < m->n && m->v[low].start <= addr ? &m->v[low] : NULL;
 }
 

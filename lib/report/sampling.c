@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "report/inside.h"
+#include "util/search.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -42,17 +43,7 @@ void ki_report_sampling_end(struct ki_report *c)
 static size_t up_to(const struct ki_report *c, uint32_t id, uint64_t tsc)
 {
 	const struct ki_record_event wanted = {.id = id, .tsc = tsc};
-	size_t low = 0, high = c->nsampling;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_time(&c->sampling[middle], &wanted) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return KI_FIRST(i, c->nsampling, by_time(&c->sampling[i], &wanted) > 0);
 }
 
 uint64_t ki_report_factor(const struct ki_report *c, const struct ki_record *rec)

@@ -22,6 +22,7 @@
 
 #include "splice/springboard_choice.h"
 #include "util/steps.h"
+#include "util/search.h"
 
 struct finder {
 	const struct ki_function *fn;
@@ -161,20 +162,13 @@ const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_func
 				  uint64_t addr)
 {
 	const struct ki_insn *in = ki_function_insn_at(fn, addr);
-	size_t lo = 0, hi = s->n;
+	size_t lo;
 	uint32_t i;
 
 	if (!in)
 		return NULL;
 	i = (uint32_t)(in - fn->insns);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->v[mid].first + s->v[mid].count <= i)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = KI_FIRST(k, s->n, s->v[k].first + s->v[k].count > i);
 	return lo < s->n && s->v[lo].first <= i ? &s->v[lo] : NULL;
 }
 

@@ -18,22 +18,15 @@
 #include <unistd.h>
 
 #include "target/kinds.h"
+#include "util/search.h"
 
 #define PAGE	  4096u
 #define ALIGN_MAX (2u << 20)
 
 const struct ki_piece *ki_pieces_at(const ki_pieces *p, uint64_t addr)
 {
-	size_t lo = 0, hi = p->n;
+	size_t lo = KI_FIRST(i, p->n, p->v[i].addr > addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && addr - p->v[lo - 1].addr < p->v[lo - 1].len ? &p->v[lo - 1] : NULL;
 }
 

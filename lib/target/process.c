@@ -16,19 +16,12 @@
 #include <unistd.h>
 
 #include "target/kinds.h"
+#include "util/search.h"
 
 static const struct ki_process_text *text_at(const struct ki_process *p, uint64_t addr)
 {
-	size_t lo = 0, hi = p->text.n;
+	size_t lo = KI_FIRST(i, p->text.n, p->text.v[i].end > addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->text.v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < p->text.n && p->text.v[lo].start <= addr ? &p->text.v[lo] : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "target/priv.h"
 
 #include "util/sort.h"
+#include "util/search.h"
 
 static uint64_t row_end(const struct ki_reserved_row *r)
 {
@@ -63,7 +64,7 @@ static int load(struct ki_target *t, struct ki_err *err)
 int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 		       const struct ki_reserved_row **rows, size_t *count, struct ki_err *err)
 {
-	size_t lo = 0, hi, first;
+	size_t first;
 
 	if (!t->rows.read) {
 		int ret = load(t, err);
@@ -71,24 +72,8 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
 		if (ret)
 			return ret;
 	}
-	for (hi = t->rows.n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->rows.reach[mid] <= start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	first = lo;
-	for (hi = t->rows.n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->rows.v[mid].addr < end)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	first = KI_FIRST(i, t->rows.n, t->rows.reach[i] > start);
 	*rows = t->rows.n ? t->rows.v + first : NULL;
-	*count = lo - first;
+	*count = KI_FIRST(i, t->rows.n - first, t->rows.v[first + i].addr >= end);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "util/sort.h"
+#include "util/search.h"
 
 int ki_symbol_list_string(struct ki_symbol_list *l, const char *s, size_t len, uint32_t *off)
 {
@@ -185,15 +186,7 @@ int ki_target_finish(struct ki_target *t, struct ki_symbol_list *l, const uint32
 /* The first of the symbols from number lo to hi with an address above addr. */
 static size_t search(const struct ki_target *t, size_t lo, size_t hi, uint64_t addr)
 {
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->symbols[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lo + KI_FIRST(i, hi - lo, t->symbols[lo + i].addr > addr);
 }
 
 size_t ki_target_symbol_after(const struct ki_target *t, uint64_t addr)

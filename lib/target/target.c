@@ -3,6 +3,7 @@
  * What all kinds of target have in common.
  */
 #include "target/priv.h"
+#include "util/search.h"
 
 #include <string.h>
 
@@ -77,16 +78,8 @@ const struct ki_symbol *ki_target_symbols(const struct ki_target *t, size_t *cou
 
 const struct ki_text_range *ki_target_range_at(const struct ki_target *t, uint64_t addr)
 {
-	size_t lo = 0, hi = t->ranges.n;
+	size_t lo = KI_FIRST(i, t->ranges.n, t->ranges.v[i].end > addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->ranges.v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo == t->ranges.n || t->ranges.v[lo].start > addr)
 		return NULL;
 	return &t->ranges.v[lo];

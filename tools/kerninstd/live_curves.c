@@ -8,6 +8,7 @@
 
 #include "live_inside.h"
 #include "openmetrics.h"
+#include "util/search.h"
 
 void curve_free(struct curve *c)
 {
@@ -170,16 +171,8 @@ static void rest_unused(struct batch *b)
 
 static bool is_asked_for(const json_int_t *ids, size_t n, json_int_t id)
 {
-	size_t low = 0, high = n;
+	size_t low = KI_FIRST(i, n, ids[i] >= id);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (ids[mid] < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < n && ids[low] == id;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "code/decode/memo.h"
+#include "util/search.h"
 
 /* Functions, one by one, after which it is cheaper to remember instructions; to know all entries.
  */
@@ -149,16 +150,8 @@ int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err
 
 static const struct ki_thunk *find_thunk(const struct ki_facts *f, uint64_t addr)
 {
-	size_t lo = 0, hi = f->thunks.n;
+	size_t lo = KI_FIRST(i, f->thunks.n, f->thunks.v[i].addr >= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->thunks.v[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < f->thunks.n && f->thunks.v[lo].addr == addr ? &f->thunks.v[lo] : NULL;
 }
 
@@ -186,17 +179,7 @@ uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr)
 /* Number of the first entry at or above addr. */
 static size_t entry_from(const struct ki_facts *f, uint64_t addr)
 {
-	size_t lo = 0, hi = f->entries.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->entries.v[mid] < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, f->entries.n, f->entries.v[i] >= addr);
 }
 
 const uint64_t *ki_facts_entries(const struct ki_facts *f, uint64_t start, uint64_t end,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/priv.h"
+#include "util/search.h"
 
 static int read_piece(struct ki_target *t, const struct ki_text_range *r,
 		      struct ki_text_piece *piece, struct ki_err *err)
@@ -63,16 +64,8 @@ void ki_text_free(struct ki_text *text)
 
 const struct ki_text_piece *ki_text_piece_at(const struct ki_text *text, uint64_t addr)
 {
-	size_t lo = 0, hi = text->n;
+	size_t lo = KI_FIRST(i, text->n, text->pieces[i].end > addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (text->pieces[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < text->n && text->pieces[lo].start <= addr ? &text->pieces[lo] : NULL;
 }
 

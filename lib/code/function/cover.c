@@ -8,6 +8,7 @@
  * each reason has to be known, so there are at most two pieces for each row.
  */
 #include "code/decode/facts.h"
+#include "util/search.h"
 
 #define REASONS 128
 
@@ -114,15 +115,5 @@ int ki_covers_find(struct ki_target *t, struct ki_facts *f, struct ki_err *err)
 
 size_t ki_covers_from(const struct ki_covers *covers, uint64_t addr)
 {
-	size_t lo = 0, hi = covers->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (covers->v[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, covers->n, covers->v[i].end > addr);
 }

@@ -17,6 +17,7 @@
 #include "code/decode/memo.h"
 #include "code/function/function.h"
 #include "code/function/trail.h"
+#include "util/search.h"
 
 #define LONGEST 6		       /* bytes of a branch */
 #define CHUNK	(64u * 1024 - LONGEST) /* of a range; with a branch that is cut, read at once */
@@ -294,17 +295,7 @@ void ki_analysis_entry(struct ki_analysis *a, uint64_t addr)
 /* Number of the first branch to addr or after it. */
 static size_t branch_from(const struct ki_facts *f, uint64_t addr)
 {
-	size_t lo = 0, hi = f->branches.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->branches.v[mid].key < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, f->branches.n, f->branches.v[i].key >= addr);
 }
 
 void ki_entries_far(struct ki_analysis *a)

@@ -12,6 +12,7 @@
 
 #include "code/decode/memo.h"
 #include "util/steps.h"
+#include "util/search.h"
 
 #define SITE_LEN    5
 #define INT3	    0xcc
@@ -329,17 +330,7 @@ static int find_bytes(struct ki_analysis *a, struct around *x, struct ki_err *er
 /* Number of the first of a->entries at or after addr. */
 static size_t entry_from(const struct ki_analysis *a, uint64_t addr)
 {
-	size_t lo = 0, hi = a->nentries;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (a->entries[mid] < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, a->nentries, a->entries[i] >= addr);
 }
 
 static int find_leaders(struct ki_analysis *a, const struct around *x)

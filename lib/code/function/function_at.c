@@ -3,6 +3,7 @@
  * What is at an address of a function.
  */
 #include "code/function/function.h"
+#include "util/search.h"
 
 const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t addr)
 {
@@ -16,16 +17,8 @@ const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t
 
 const struct ki_block *ki_function_block_at(const struct ki_function *fn, uint64_t addr)
 {
-	uint32_t lo = 0, hi = fn->nblocks;
+	uint32_t lo = (uint32_t)KI_FIRST(i, fn->nblocks, fn->blocks[i].end > addr);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (fn->blocks[mid].end <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo == fn->nblocks || fn->blocks[lo].start > addr)
 		return NULL;
 	return &fn->blocks[lo];

@@ -6,6 +6,7 @@
  * such an instruction by its address, and the driver publishes the address of its copy too.
  */
 #include "code/function/function.h"
+#include "util/search.h"
 
 /* A static branch is one in either state: what stands there now is a nop or a jump. */
 static void set_jump_label(struct ki_analysis *a, const struct ki_reserved_row *row)
@@ -82,17 +83,7 @@ void ki_rows_apply(struct ki_analysis *a)
 /* Number of the first row at or after addr. */
 static size_t row_from(const struct ki_reserved_row *rows, size_t n, uint64_t addr)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].addr < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return KI_FIRST(i, n, rows[i].addr >= addr);
 }
 
 const struct ki_reserved_row *ki_analysis_rows(const struct ki_analysis *a,

@@ -7,6 +7,7 @@
 
 #include "code/program/program.h"
 #include "util/parallel.h"
+#include "util/search.h"
 
 struct linker {
 	struct ki_program *p;
@@ -125,16 +126,8 @@ static int copy_blocks(void *arg, unsigned int thread, size_t i)
 
 uint32_t ki_program_function_at(const struct ki_program *p, uint64_t addr)
 {
-	uint32_t lo = 0, hi = p->nfunctions;
+	uint32_t lo = (uint32_t)KI_FIRST(i, p->nfunctions, p->starts[i] > addr);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (p->starts[mid] <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo || addr - p->starts[lo - 1] >= p->functions[lo - 1].symbol->size)
 		return KI_NONE;
 	return lo - 1;
