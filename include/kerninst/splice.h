@@ -262,17 +262,19 @@ struct ki_layout {
 	const struct ki_spans *spans;
 	const uint32_t *blocks; /* the numbers of its blocks, each once, in the order wanted */
 	uint32_t nhot;		/* so many of them, which come first, are hot */
+	uint32_t turn;		/* what has a smaller one stands before it; else by address */
 	uint64_t call;		/* not 0: where fn calls; blocks and nhot are not looked at */
 	uint32_t id;		/* out: of a chunk without code, which keeps it so */
 };
 
 /*
  * Lay n functions out together: move them into one patch, where the hot blocks of all stand first,
- * function by function, then the others. They make their calls from there, and calls and jumps from
- * one to another of them stay there as long as ftrace is not used; so nothing but what may not be
- * displaced is executed in the text. To be asked for before anything else of these functions is
- * added. It is so or it is refused, all of it: -EINVAL for what is no order, a reason for a
- * function that cannot be moved. All are of the kernel, or of one module, and in order of address.
+ * function by function (in the order of `turn`), then the others. They make their calls from
+ * there, and calls and jumps from one to another of them stay there as long as ftrace is not used;
+ * so nothing but what may not be displaced is executed in the text. To be asked for before
+ * anything else of these functions is added. It is so or it is refused, all of it: -EINVAL for
+ * what is no order, a reason for a function that cannot be moved. All are of the kernel, or of one
+ * module, and in order of address.
  *
  * A call (ki_span_of_call) of another function is changed where it stands in the text: it leads
  * past the ftrace site of a function that is laid out, which the caller goes to itself as soon as

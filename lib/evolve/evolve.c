@@ -43,6 +43,7 @@ void ki_evolve_free(struct ki_evolve *e)
 		forget(&e->v.v[i]);
 	ki_evolve_forget_callers(e);
 	ki_vec_free(&e->v);
+	ki_vec_free(&e->links);
 	free(e);
 }
 
@@ -125,6 +126,27 @@ static int choose(struct ki_evolve *e, struct ki_evolved *f, const struct ki_lay
 	return ki_plan_lay_out(e->apart, &f->l, 1, err);
 }
 
+/* What its hot blocks are, and whom it calls. */
+static int note_links(struct ki_evolve *e, struct ki_evolved *f, const struct ki_lay_graph *g)
+{
+	for (uint32_t i = 0; i < f->l.nhot; i++) {
+		const struct ki_lay_block *b = &g->blocks[f->order[i]];
+
+		f->size.size += b->size;
+		f->size.heat += b->size * b->count;
+	}
+	for (uint32_t i = 0; i < f->fn->nedges; i++) {
+		const struct ki_edge *c = &f->fn->edges[i];
+		const struct ki_evolve_link l = {(uint32_t)e->v.n, c->to,
+						 g->blocks[c->block].count};
+
+		if ((c->kind == KI_EDGE_CALL || c->kind == KI_EDGE_TAIL) && l.count &&
+		    ki_vec_push(&e->links, l))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int add(struct ki_evolve *e, const struct ki_coverage *profile, struct ki_evolved *f,
 	       struct ki_evolve_forecast *out, struct ki_err *err)
 {
@@ -138,6 +160,8 @@ static int add(struct ki_evolve *e, const struct ki_coverage *profile, struct ki
 	else
 		ret = ki_err_set(err, -ENODATA, f->fn->start,
 				 "%s: was not called while it was profiled", f->fn->symbol->name);
+	if (!ret && note_links(e, f, &g))
+		ret = ki_err_set(err, -ENOMEM, f->fn->start, "layout: out of memory");
 	ki_lay_graph_free(&g);
 	return ret;
 }

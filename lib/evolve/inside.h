@@ -3,6 +3,7 @@
 #define KI_EVOLVE_INSIDE_H
 
 #include "kerninst/evolve.h"
+#include "evolve/order.h"
 #include "util/vec.h"
 
 /* A function that is laid out. */
@@ -10,8 +11,16 @@ struct ki_evolved {
 	struct ki_function *fn;
 	struct ki_spans spans;
 	uint32_t *order;
-	struct ki_layout l;  /* of these, and where its chunk is */
+	struct ki_layout l; /* of these, and where its chunk is */
+	struct ki_lay_function size;
 	unsigned int reason; /* why it cannot be in the plan */
+};
+
+/* Direct calls and jumps of a function that is laid out to the start of another one. */
+struct ki_evolve_link {
+	uint32_t from; /* its number */
+	uint64_t to;   /* address */
+	uint64_t count;
 };
 
 /* A function that calls some of them; one of its calls. */
@@ -31,9 +40,13 @@ struct ki_evolve {
 	struct ki_plan *apart; /* each function in a patch of its own */
 	struct ki_plan *plan;  /* what is put in: that, or all together; NULL: not chosen yet */
 	ki_vec(struct ki_evolved) v;
+	ki_vec(struct ki_evolve_link) links;
 	ki_vec(struct ki_evolve_caller) callers;
 	ki_vec(struct ki_evolve_call) calls; /* that lead into the layouts; in order of address */
 };
+
+/* Gives each function its turn, by who calls whom. */
+int ki_evolve_take_turn(struct ki_evolve *e, struct ki_err *err);
 
 /* Fills callers and calls, when it is known which functions are laid out. */
 int ki_evolve_find_callers(struct ki_evolve *e, struct ki_err *err);

@@ -35,7 +35,7 @@ static void note_id(struct ki_evolve *e, const struct ki_layout *l)
 static int lay_out(struct ki_evolve *e, struct ki_layout *v, struct ki_err *err)
 {
 	size_t n = 0;
-	int ret = 0;
+	int ret = ki_evolve_take_turn(e, err);
 
 	for (size_t i = 0; i < e->v.n; i++)
 		e->v.v[i].l.spans = &e->v.v[i].spans; /* the array has grown */
@@ -45,7 +45,7 @@ static int lay_out(struct ki_evolve *e, struct ki_layout *v, struct ki_err *err)
 	for (size_t i = 0; i < e->calls.n; i++)
 		v[n++] = e->calls.v[i].l;
 	qsort(v, n, sizeof(*v), by_address);
-	if (n)
+	if (n && !ret)
 		ret = ki_plan_lay_out(e->plan, v, n, err);
 	for (size_t i = 0; i < n && !ret; i++)
 		note_id(e, &v[i]);

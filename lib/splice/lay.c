@@ -52,6 +52,7 @@ struct places {
 	struct ki_span call;
 	uint16_t *v;
 	size_t nhot; /* windows of hot blocks, which stand first */
+	uint32_t turn;
 };
 
 static int find_call(const struct ki_layout *l, struct places *out, struct ki_err *err)
@@ -92,23 +93,38 @@ static int order_windows(const struct ki_layout *l, struct places *out, struct k
 	return ret;
 }
 
-/* Hot windows of all functions, then the others. */
-static void order_functions(struct places *places, size_t n)
+static int by_turn(const void *a, const void *b)
 {
+	const struct places *x = *(struct places *const *)a, *y = *(struct places *const *)b;
+
+	if (x->turn != y->turn)
+		return x->turn < y->turn ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Hot windows of all functions, then the others. */
+static int order_functions(struct places *places, size_t n)
+{
+	struct places **turns = malloc((n + 1) * sizeof(struct places *));
 	size_t hot = 0, cold = 0;
 
-	for (size_t k = 0; k < n; k++)
-		cold += places[k].nhot;
+	if (!turns)
+		return -ENOMEM;
 	for (size_t k = 0; k < n; k++) {
-		for (size_t i = 0; i < places[k].spans.n; i++) {
-			size_t own = places[k].v[i];
-			bool is_hot = own < places[k].nhot;
-
-			places[k].v[i] = (uint16_t)(own + (is_hot ? hot : cold - places[k].nhot));
-		}
-		hot += places[k].nhot;
-		cold += places[k].spans.n - places[k].nhot;
+		turns[k] = &places[k];
+		cold += places[k].nhot;
 	}
+	qsort(turns, n, sizeof(struct places *), by_turn);
+	for (size_t k = 0; k < n; k++) {
+		struct places *p = turns[k];
+
+		for (size_t i = 0; i < p->spans.n; i++)
+			p->v[i] = (uint16_t)(p->v[i] + (p->v[i] < p->nhot ? hot : cold - p->nhot));
+		hot += p->nhot;
+		cold += p->spans.n - p->nhot;
+	}
+	free(turns);
+	return 0;
 }
 
 /* The chunk that keeps a function in the group: in its first window. */
@@ -167,13 +183,15 @@ static int lay_out(struct ki_plan *p, struct ki_layout *v, struct places *places
 
 	for (size_t k = 0; k < n && !ret; k++) {
 		places[k].spans = *v[k].spans;
+		places[k].turn = v[k].turn;
 		places[k].v = calloc(v[k].spans->n, sizeof(*places[k].v));
 		ret = places[k].v ? order_windows(&v[k], &places[k], err)
 				  : ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
 	}
+	if (!ret && order_functions(places, n))
+		ret = ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
 	if (ret)
 		return ret;
-	order_functions(places, n);
 	ret = group(p, v, places, n, err);
 	for (size_t k = 0; k < n && !ret; k++)
 		if (!v[k].call || n == 1)
