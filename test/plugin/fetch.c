@@ -22,6 +22,8 @@
  * micro-op cache), and data, with which a second level is shared. FILE is a table, separated by
  * tabs: a row for each window.
  *
+ * QEMU executes each turn of a repeated string instruction as a block: only the first one counts.
+ *
  * A block that QEMU has translated counts whole when it begins; if an exception ends it, too much
  * by what is left of it.
  */
@@ -183,6 +185,8 @@ static void on_block(unsigned int vcpu, void *data)
 	bool kernel = b->start >= KERNEL_TEXT;
 	uint64_t line;
 
+	if (b->insns == 1 && b->start == c->branch)
+		return;
 	if (b->start != c->next) {
 		bool hit = use(&c->btb, c->branch, b->start);
 
