@@ -25,6 +25,7 @@
 #include "compat.h"
 #include "ki.h"
 #include "symbols.h"
+#include "vet/head.h"
 
 #define KI_FUNCTION_MAX 0x40000
 
@@ -84,16 +85,16 @@ static bool is_text(unsigned long addr)
 	return reason == KI_R_OK;
 }
 
-static bool direct_branch(const struct insn *in)
+static bool direct_branch(const struct ki_head *in)
 {
-	u8 op = in->opcode.bytes[0];
+	u8 op = in->op[0];
 
-	if (in->vex_prefix.nbytes)
+	if (in->vex)
 		return false;
-	if (in->opcode.nbytes == 2)
-		return op == 0x0f && (in->opcode.bytes[1] & 0xf0) == 0x80;
-	return in->opcode.nbytes == 1 && ((op & 0xf0) == 0x70 || (op >= 0xe0 && op <= 0xe3) ||
-					  op == 0xe8 || op == 0xe9 || op == 0xeb);
+	if (in->nopcodes == 2)
+		return op == 0x0f && (in->op[1] & 0xf0) == 0x80;
+	return in->nopcodes == 1 && ((op & 0xf0) == 0x70 || (op >= 0xe0 && op <= 0xe3) ||
+				     op == 0xe8 || op == 0xe9 || op == 0xeb);
 }
 
 /* An instruction of another tool stands here; what it displaced may decode to anything. */
@@ -105,70 +106,68 @@ static bool foreign(const struct ki_verifier *v, unsigned long at)
 }
 
 /* mov to %gs, pop %gs, MSR_GS_BASE into %ecx: around these %gs may lead nowhere. */
-static bool touches_gs(const struct insn *in, const u8 *bytes)
+static bool touches_gs(const struct ki_head *in, const u8 *bytes)
 {
 	static const u8 ecx_gs_base[] = {0xb9, 0x01, 0x01, 0x00, 0xc0};
-	u8 op = in->opcode.bytes[0];
+	u8 op = in->op[0];
 
-	if (in->opcode.nbytes == 1 && op == 0x8e)
-		return ((in->modrm.bytes[0] >> 3) & 7) == 5;
-	if (in->opcode.nbytes == 2 && op == 0x0f && in->opcode.bytes[1] == 0xa9)
+	if (in->nopcodes == 1 && op == 0x8e)
+		return ((in->modrm >> 3) & 7) == 5;
+	if (in->nopcodes == 2 && op == 0x0f && in->op[1] == 0xa9)
 		return true;
-	return in->length == sizeof(ecx_gs_base) && !memcmp(bytes, ecx_gs_base, in->length);
+	return in->len == sizeof(ecx_gs_base) && !memcmp(bytes, ecx_gs_base, in->len);
 }
 
 #define KI_CLD 0xfc
 #define KI_STD 0xfd
 
-/* AVX counts its opcodes from 0 again. */
-static bool is_one_byte(const struct insn *in, u8 op)
+static bool is_one_byte(const struct ki_head *in, u8 op)
 {
-	return in->opcode.nbytes == 1 && !in->vex_prefix.nbytes && in->opcode.bytes[0] == op;
+	return in->nopcodes == 1 && !in->vex && in->op[0] == op;
 }
 
 /* sti, mov to %ss: the next instruction is in their interrupt shadow. */
-static bool shadows(const struct insn *in)
+static bool shadows(const struct ki_head *in)
 {
-	return is_one_byte(in, 0xfb) ||
-	       (is_one_byte(in, 0x8e) && ((in->modrm.bytes[0] >> 3) & 7) == 2);
+	return is_one_byte(in, 0xfb) || (is_one_byte(in, 0x8e) && ((in->modrm >> 3) & 7) == 2);
 }
 
 /* int3, or a nop of any length. */
-static bool is_filler(const struct insn *in)
+static bool is_filler(const struct ki_head *in)
 {
-	u8 op = in->opcode.bytes[0];
+	u8 op = in->op[0];
 
-	if (in->vex_prefix.nbytes)
+	if (in->vex)
 		return false;
-	if (in->opcode.nbytes == 1)
-		return op == KI_INT3 || (op == 0x90 && !in->rex_prefix.nbytes &&
-					 (!in->prefixes.nbytes || in->prefixes.bytes[0] == 0x66));
-	return in->opcode.nbytes == 2 && op == 0x0f && in->opcode.bytes[1] == 0x1f;
+	if (in->nopcodes == 1)
+		return op == KI_INT3 ||
+		       (op == 0x90 && !in->rex && (!in->prefix || in->prefix == 0x66));
+	return in->nopcodes == 2 && op == 0x0f && in->op[1] == 0x1f;
 }
 
 /* jmp and ret; a call that does not return is not known here. */
-static bool never_falls_through(const struct insn *in)
+static bool never_falls_through(const struct ki_head *in)
 {
-	u8 op = in->opcode.bytes[0];
+	u8 op = in->op[0];
 
-	if (in->opcode.nbytes != 1 || in->vex_prefix.nbytes)
+	if (in->nopcodes != 1 || in->vex)
 		return false;
 	return op == 0xe9 || op == 0xeb || op == 0xc3 || op == 0xc2 ||
-	       (op == 0xff && ((in->modrm.bytes[0] >> 3) & 7) == 4);
+	       (op == 0xff && ((in->modrm >> 3) & 7) == 4);
 }
 
 /*
  * The same, and for good. A static branch that is a jump now is a nop when it is switched. A jump
  * out of all text (to a BPF program) belongs to a tool that takes it away again.
  */
-static bool ends_for_good(const struct ki_verifier *v, const struct insn *in, unsigned long at)
+static bool ends_for_good(const struct ki_verifier *v, const struct ki_head *in, unsigned long at)
 {
-	unsigned long start = v->start + at, end = start + in->length;
+	unsigned long start = v->start + at, end = start + in->len;
 	u32 from = 0;
 
 	if (!never_falls_through(in) || ki_reserved_next(start, end, &from))
 		return false;
-	return !direct_branch(in) || is_text(end + in->immediate.value);
+	return !direct_branch(in) || is_text(end + in->imm);
 }
 
 /* Where the function's own code begins: endbr64 and the ftrace site, on or off, stand before. */
@@ -193,6 +192,15 @@ static bool is_trampoline(const struct ki_verifier *v)
 	return v->end - v->start >= 8 && !memcmp(v->bytes + 5, mark, sizeof(mark));
 }
 
+static bool read_head(const struct ki_verifier *v, unsigned long at, struct ki_head *out)
+{
+	unsigned long left = v->end - v->start - at;
+
+	if (at <= KI_FUNCTION_MAX - KI_INSN_LONGEST && ki_head_common(v->bytes + at, left, out))
+		return true;
+	return ki_head_decode(v->bytes + at, left, out);
+}
+
 /*
  * Between a std and the next cld there is no boundary: what a chunk calls would copy backwards, and
  * interrupts alone begin with a cld.
@@ -201,7 +209,7 @@ static void decode_function(struct ki_verifier *v)
 {
 	unsigned long size = v->end - v->start, at = 0;
 	bool shadow = false, dead = false, backward = false;
-	struct insn in;
+	struct ki_head in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
 	v->body = body_offset(v);
@@ -209,7 +217,7 @@ static void decode_function(struct ki_verifier *v)
 	bitmap_zero(v->entered, size);
 	bitmap_zero(v->filler, size);
 	while (at < size) {
-		if (ki_call(insn_decode)(&in, v->bytes + at, size - at, INSN_MODE_64)) {
+		if (!read_head(v, at, &in)) {
 			at++; /* data in text: not a boundary */
 			dead = false;
 			continue;
@@ -224,12 +232,12 @@ static void decode_function(struct ki_verifier *v)
 		shadow = shadows(&in);
 		backward &= !is_one_byte(&in, KI_CLD);
 		if (dead && is_filler(&in))
-			bitmap_set(v->filler, at, in.length);
+			bitmap_set(v->filler, at, in.len);
 		else
 			dead = ends_for_good(v, &in, at);
-		at += in.length;
+		at += in.len;
 		if (direct_branch(&in))
-			note_entry(v, v->start + at + in.immediate.value);
+			note_entry(v, v->start + at + in.imm);
 	}
 }
 
