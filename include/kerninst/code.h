@@ -177,6 +177,8 @@ struct ki_functions_job {
 	unsigned int threads; /* 0: one for each CPU that this process may use */
 	ki_function_step *each, *take;
 	void *arg;
+	bool at_entries; /* of flags only what is so at their entries: elsewhere they may be said to
+			    be live where they are not */
 };
 int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job,
 			 struct ki_err *err);

@@ -137,7 +137,8 @@ int ki_blocks_build(struct ki_analysis *a);
 /* edges.c: make the edges of the blocks. */
 int ki_edges_build(struct ki_analysis *a);
 
-/* Set KI_INSN_FLAGS_LIVE. */
+/* Set KI_INSN_FLAGS_LIVE: everywhere; at the function's entry, elsewhere perhaps more often. */
 int ki_flags_live(struct ki_analysis *a);
+int ki_flags_at_entry(struct ki_analysis *a);
 
 #endif

@@ -24,7 +24,7 @@ struct many {
 	pthread_mutex_t lock;
 	pthread_cond_t turn;
 	size_t next; /* whose turn it is */
-	bool failed;
+	bool failed, at_entries;
 };
 
 static int analyze_one(struct many *m, struct ki_analysis *a, size_t i)
@@ -33,7 +33,7 @@ static int analyze_one(struct many *m, struct ki_analysis *a, size_t i)
 	int ret = ki_analysis_run(a, m->syms[i], &why);
 
 	if (!ret)
-		ret = ki_flags_live(a);
+		ret = m->at_entries ? ki_flags_at_entry(a) : ki_flags_live(a);
 	if (ret && why.code) {
 		pthread_mutex_lock(&m->lock);
 		if (m->err && !m->err->code)
@@ -106,6 +106,7 @@ int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job
 			 .each = job->each,
 			 .take = job->take,
 			 .arg = job->arg,
+			 .at_entries = job->at_entries,
 			 .err = err};
 	unsigned int threads = job->threads ? job->threads : ki_parallel_cpus();
 	int ret;

@@ -10,6 +10,8 @@
  */
 #include "code/function/function.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "code/live/fixpoint.h"
@@ -147,4 +149,32 @@ int ki_flags_live(struct ki_analysis *a)
 		through(&f, &fn->blocks[b], true);
 	free(f.in);
 	return 0;
+}
+
+/*
+ * As if all flags were live wherever blocks begin. If they are dead at the entry all the same, the
+ * first block writes them itself; if they are not, all blocks are looked at.
+ */
+int ki_flags_at_entry(struct ki_analysis *a)
+{
+	struct ki_function *fn = a->fn;
+	struct flow f = {.a = a};
+	uint8_t live;
+
+	if (!fn->nblocks)
+		return 0;
+	f.in = malloc(fn->nblocks + 1);
+	if (!f.in)
+		return -ENOMEM;
+	memset(f.in, KI_FLAG_ALL, fn->nblocks + 1);
+	f.outside = ki_function_gives_flags(fn) ? KI_FLAG_ALL : 0;
+	live = through(&f, &fn->blocks[0], false);
+	for (uint32_t i = 0; !live && i < fn->ninsns; i++)
+		fn->insns[i].flags |= KI_INSN_FLAGS_LIVE;
+	for (uint32_t i = 0; !live && i < fn->blocks[0].count; i++)
+		fn->insns[fn->blocks[0].first + i].flags &= (uint8_t)~KI_INSN_FLAGS_LIVE;
+	if (!live)
+		through(&f, &fn->blocks[0], true);
+	free(f.in);
+	return live ? ki_flags_live(a) : 0;
 }

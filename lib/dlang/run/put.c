@@ -19,13 +19,24 @@ static const struct ki_point at_entry = {.kind = KI_POINT_ENTRY},
 struct function {
 	struct ki_function *fn;
 	struct ki_spans spans;
+	bool lent; /* somebody else frees them */
 };
 
 static void function_close(struct function *f)
 {
-	ki_spans_free(&f->spans);
-	ki_function_free(f->fn);
+	if (!f->lent) {
+		ki_spans_free(&f->spans);
+		ki_function_free(f->fn);
+	}
 	*f = (struct function){0};
+}
+
+/* What keeps all of the function where it is. */
+static int function_may(const struct function *f, struct ki_err *err)
+{
+	const struct ki_symbol *sym = f->fn->symbol;
+
+	return f->fn->reason ? ki_err_reason(err, f->fn->reason, sym->addr, "%s", sym->name) : 0;
 }
 
 static int function_open(struct ki_target *t, const struct ki_symbol *sym, struct function *f,
@@ -37,9 +48,7 @@ static int function_open(struct ki_target *t, const struct ki_symbol *sym, struc
 		f->fn->reason = KI_R_OK; /* of the driver's text this is there to be spliced */
 	if (!ret)
 		ret = ki_spans_find(f->fn, &f->spans, err);
-	if (!ret && f->fn->reason)
-		ret = ki_err_reason(err, f->fn->reason, sym->addr, "%s", sym->name);
-	return ret;
+	return ret ? ret : function_may(f, err);
 }
 
 /* A system call is entered before its function is, and ends behind it. */
@@ -163,9 +172,11 @@ static int add_place(struct ki_dlang *d, struct ki_d_site *site, struct function
 	if (!f->fn || f->fn->symbol != sym) {
 		function_close(f);
 		ret = function_open(d->run->t, sym, f, why);
-		if (ret)
-			function_close(f);
+	} else if (f->lent) {
+		ret = function_may(f, why);
 	}
+	if (ret)
+		function_close(f);
 	site->keeps = !ret && p->hook && ki_d_hook_keeps(p->hook);
 	if (site->keeps) /* where all parameters are, be it before what saves flags */
 		ret = add_point(d, plan, f, at_start, site, why);
@@ -280,15 +291,123 @@ static void note_refusals(struct ki_dlang *d, const struct ki_plan *plan, const 
 	}
 }
 
+static int add_probes(struct ki_dlang *d, uint32_t from, uint32_t to, struct function *f,
+		      struct ki_err *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = from; !ret && i < to; i++)
+		if (ki_d_has_place(&d->probes.v[i]))
+			ret = add_probe(d, i, NULL, f, err);
+	return ret;
+}
+
+/* ---- many functions ---- */
+
+/* Functions of that many probes are analysed at once: the driver is asked for all text. */
+#define MANY	     1024
+#define WINDOWS_MOST 16384 /* of one request: each has its wait, and holds all others up */
+
+/* Each function that probes are at themselves; those without a function of their own stand between.
+ */
+struct many {
+	struct ki_dlang *d;
+	const struct ki_symbol **syms;
+	uint32_t *probes; /* the first of each */
+	struct ki_spans *spans;
+	size_t n;
+	bool alone;   /* what is not here asks the target, too */
+	bool entries; /* nothing but entries is probed */
+	struct ki_err *err;
+};
+
+static void many_free(struct many *m)
+{
+	for (size_t i = 0; m->spans && i < m->n; i++)
+		ki_spans_free(&m->spans[i]);
+	free(m->spans);
+	free(m->probes);
+	free(m->syms);
+}
+
+static int many_find(struct many *m)
+{
+	const struct ki_dlang *d = m->d;
+
+	m->syms = malloc((d->probes.n + 1) * sizeof(*m->syms));
+	m->probes = malloc((d->probes.n + 1) * sizeof(*m->probes));
+	m->spans = calloc(d->probes.n + 1, sizeof(*m->spans));
+	if (!m->syms || !m->probes || !m->spans)
+		return -ENOMEM;
+	m->entries = true;
+	for (uint32_t i = 0; i < d->probes.n; i++) {
+		const struct ki_d_probe *p = &d->probes.v[i];
+
+		m->alone |= p->hook != NULL;
+		m->entries &= !ki_d_has_place(p) || (!p->hook && !p->point && !is_return(p));
+		if (!p->sym || p->hook || (m->n && m->syms[m->n - 1] == p->sym))
+			continue;
+		m->syms[m->n] = p->sym;
+		m->probes[m->n++] = i;
+	}
+	return 0;
+}
+
+static int many_windows(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct many *m = arg;
+
+	return ki_spans_find(fn, &m->spans[i], NULL);
+}
+
+static int many_take(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct many *m = arg;
+	struct function f = {(struct ki_function *)(uintptr_t)fn, m->spans[i], true};
+	const uint32_t from = i ? m->probes[i] : 0,
+		       to = i + 1 < m->n ? m->probes[i + 1] : (uint32_t)m->d->probes.n;
+	int ret = add_probes(m->d, from, to, &f, m->err);
+
+	function_close(&f);
+	ki_spans_free(&m->spans[i]);
+	return ret;
+}
+
+static int add_many(struct many *m, struct ki_err *err)
+{
+	const struct ki_functions_job job = {.syms = m->syms,
+					     .n = m->n,
+					     .threads = m->alone ? 1 : 0,
+					     .each = many_windows,
+					     .take = many_take,
+					     .arg = m,
+					     .at_entries = m->entries};
+
+	ki_plan_batch(m->d->run->probes, WINDOWS_MOST);
+	return ki_functions_analyze(m->d->run->t, &job, err);
+}
+
+static int add_all(struct ki_dlang *d, struct ki_err *err)
+{
+	struct many m = {.d = d, .err = err};
+	struct function f = {0};
+	int ret = many_find(&m);
+
+	if (!ret && m.n >= MANY)
+		ret = add_many(&m, err);
+	else if (!ret)
+		ret = add_probes(d, 0, (uint32_t)d->probes.n, &f, err);
+	function_close(&f);
+	many_free(&m);
+	return ret == -ENOMEM ? ki_d_no_memory(err) : ret;
+}
+
 int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err)
 {
-	struct function f = {0};
 	int ret = ki_d_users_begin(d, err);
 
-	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
-		if (ki_d_has_place(&d->probes.v[i]))
-			ret = add_probe(d, i, NULL, &f, err);
-	function_close(&f);
+	if (!ret)
+		ret = add_all(d, err);
 	if (!ret)
 		ret = put_constants(d, err);
 	if (ret || !ki_plan_chunks(d->run->probes))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Real code: this program's and the C library's instruction boundaries, as objdump sees them.
+ * Real code: this program's and the C library's instruction boundaries, as objdump sees them; flags
+ * at their functions' entries, as the whole analysis has them.
  */
 #include "common_code.h"
 
@@ -163,11 +164,73 @@ static void the_c_library(void **state)
 	compare_file(info.dli_fname, 100000);
 }
 
+/* ---- flags, of functions that are asked at their entries alone ---- */
+
+struct entries {
+	const struct ki_symbol **syms;
+	struct ki_target *t;
+	size_t dead,
+		more; /* entries without live flags; instructions where they are said to live */
+};
+
+/* At the entry the same as ever; elsewhere never dead where they live. */
+static int compare_flags(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct entries *e = arg;
+	struct ki_function *whole;
+
+	assert_int_equal(ki_function_analyze(e->t, e->syms[i], &whole, NULL), 0);
+	assert_int_equal(fn->ninsns, whole->ninsns);
+	for (uint32_t k = 0; k < fn->ninsns; k++) {
+		const bool ours = fn->insns[k].flags & KI_INSN_FLAGS_LIVE,
+			   live = whole->insns[k].flags & KI_INSN_FLAGS_LIVE;
+
+		assert_true(ours || !live);
+		e->more += ours && !live;
+		if (fn->nblocks && k == fn->blocks[0].first) {
+			assert_int_equal(ours, live);
+			e->dead += !ours;
+		}
+	}
+	ki_function_free(whole);
+	return 0;
+}
+
+static void flags_at_entries(void **state)
+{
+	struct entries e = {0};
+	struct ki_err err = {0};
+	const struct ki_symbol *all;
+	size_t n;
+
+	(void)state;
+	if (ki_target_new_image("/proc/self/exe", &e.t, &err))
+		fail_msg("%s", err.msg);
+	all = ki_target_symbols(e.t, &n);
+	e.syms = calloc(n + 1, sizeof(*e.syms));
+	assert_non_null(e.syms);
+	for (size_t i = 0; i < n; i++)
+		e.syms[i] = &all[i];
+	assert_int_equal(ki_functions_analyze(e.t,
+					      &(struct ki_functions_job){.syms = e.syms,
+									 .n = n,
+									 .threads = 1,
+									 .take = compare_flags,
+									 .arg = &e,
+									 .at_entries = true},
+					      &err),
+			 0);
+	assert_true(e.dead > n / 2 && e.more > 0);
+	free(e.syms);
+	ki_target_free(e.t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(this_program),
 		cmocka_unit_test(the_c_library),
+		cmocka_unit_test(flags_at_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
