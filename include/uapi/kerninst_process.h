@@ -78,7 +78,9 @@ struct ki_process_map {
  * KI_PROCESS_HOLD alone, of a breakpoint: the thread waits there, before it goes on at `via`, until
  * KI_IOC_PROCESS_GO lets it, the session ends, or KI_PROCESS_HOLD_MS have gone by. One thread of a
  * session waits at a time, and none of what is forked from the process; who comes meanwhile does
- * not. The descriptor is readable while one waits. A thread that is being killed goes at once.
+ * not. The descriptor is readable while one waits, and, until KI_IOC_PROCESS_GO says so, after one
+ * has gone by itself. A thread that is being killed goes at once. Several sessions may have it at
+ * one place: the thread goes on when all of them have let it go.
  *
  * KI_PROCESS_SEMAPHORE alone, `via`, `orig` and `now` 0, `len` 2, is no text, but a word of two
  * bytes at an even address. It is in private memory that the process may write. The word is one

@@ -19,6 +19,8 @@ struct vm_area_struct;
 struct ki_hold {
 	struct callback_head work; /* of that thread, before it goes back to user mode */
 	atomic_t state;		   /* enum ki_hold_state */
+	unsigned long until;	   /* in jiffies: it waits no longer */
+	bool late;		   /* one has gone by itself, and the session has not been told */
 	bool over;		   /* none waits any more */
 };
 
@@ -113,7 +115,7 @@ void ki_spaces_end(struct ki_process *p);
 /* The one after s; NULL. p->ending is true. */
 struct ki_space *ki_spaces_next(struct ki_process *p, struct ki_space *s);
 void ki_spaces_are_ending(struct ki_process *p);
-/* Has another process of any session the same breakpoint there, with KI_PROCESS_HIT as this one? */
+/* Has another session the same breakpoint there, and the kernel is told of both, or both wait? */
 bool ki_spaces_share(const struct ki_process *p, const struct mm_struct *mm,
 		     const struct ki_process_edit *e);
 

@@ -54,14 +54,30 @@ static const struct ki_process_edit *edit_at(const struct ki_process *p, unsigne
 	return NULL;
 }
 
+/* Each session that has it there lets the thread go for itself. */
+static void hold_for_all(const struct mm_struct *mm, unsigned long addr)
+{
+	const struct ki_process_edit *e;
+	struct ki_space *s;
+
+	hash_for_each_possible_rcu(ki_spaces, s, hash, (unsigned long)mm)
+	{
+		if (s->mm != mm || s != s->of->own)
+			continue;
+		e = edit_at(s->of, addr);
+		if (e && e->flags & KI_PROCESS_HOLD)
+			ki_hold_begin(&s->of->hold);
+	}
+}
+
 /* Who is told of it sees the registers as they are at the place. */
-static void follow(const struct ki_space *s, const struct ki_process_edit *e, struct pt_regs *regs)
+static void follow(const struct ki_process_edit *e, struct pt_regs *regs)
 {
 	regs->ip = e->addr;
 	if (e->flags & KI_PROCESS_HIT)
 		ki_hits[KI_PROCESS_STUB(e->addr)](e->addr, regs);
-	if (e->flags & KI_PROCESS_HOLD && s == s->of->own)
-		ki_hold_begin(&s->of->hold);
+	if (e->flags & KI_PROCESS_HOLD)
+		hold_for_all(current->mm, e->addr);
 	regs->ip = e->via;
 }
 
@@ -92,7 +108,7 @@ static int on_breakpoint(struct notifier_block *nb, unsigned long val, void *dat
 		e = edit_at(s->of, addr);
 		if (!e || !e->via)
 			continue;
-		follow(s, e, regs);
+		follow(e, regs);
 		return NOTIFY_STOP;
 	}
 	if (!known || !is_stale(addr))
@@ -329,12 +345,13 @@ void ki_spaces_end(struct ki_process *p)
 bool ki_spaces_share(const struct ki_process *p, const struct mm_struct *mm,
 		     const struct ki_process_edit *e)
 {
+	const u8 kinds = e->flags & (KI_PROCESS_HIT | KI_PROCESS_HOLD);
 	const struct ki_process_edit *other;
 	const struct ki_space *s;
 	unsigned long flags;
 	bool found = false;
 
-	if (!(e->flags & KI_PROCESS_HIT))
+	if (!kinds)
 		return false;
 	raw_spin_lock_irqsave(&ki_spaces_lock, flags);
 	hash_for_each_possible(ki_spaces, s, hash, (unsigned long)mm)
@@ -342,7 +359,7 @@ bool ki_spaces_share(const struct ki_process *p, const struct mm_struct *mm,
 		if (s->mm != mm || s->of == p || !s->patched)
 			continue;
 		other = edit_at(s->of, e->addr);
-		found |= other && other->flags & KI_PROCESS_HIT && other->orig[0] == e->orig[0];
+		found |= other && other->flags & kinds && other->orig[0] == e->orig[0];
 	}
 	raw_spin_unlock_irqrestore(&ki_spaces_lock, flags);
 	return found;

@@ -3,6 +3,7 @@
 # D in processes, of what comes while the program runs: libraries that a process loads, other
 # programs that it becomes, processes that it forks, processes that begin.
 # promise: D9: Libraries that the target loads have their probes before any of their code runs.
+# promise: D9: Of several sessions at one process each has its probes in a library before its code runs.
 # promise: D9: Processes that begin or are forked while a D program runs have the probes that are
 #   written into them.
 # shellcheck disable=SC2016,SC2317 # $target is kdtrace's; functions are called by name
@@ -41,14 +42,15 @@ order() { # WHAT
 	echo "$1" >&"$to"
 	until_true 60 eval '[ "$(grep -c "^did '"$1"'$" /tmp/its)" -gt '"$before"' ]'
 }
-# trace DESCRIPTION...: kdtrace in the background, $tool; it has begun
+# trace DESCRIPTION...: kdtrace in the background, $tool; it has begun. What it says is in $out, $err.
+out=/tmp/out err=/tmp/kd.err
 trace() {
-	"$kd" -Zv -qn 'BEGIN { printf("begun\n"); }' "$@" > /tmp/out 2> /tmp/kd.err &
+	"$kd" -Zv -qn 'BEGIN { printf("begun\n"); }' "$@" > "$out" 2> "$err" &
 	tool=$!
-	until_true 60 grep -qx begun /tmp/out # -v has the text, too
+	until_true 60 grep -qx begun "$out" # -v has the text, too
 }
 stop() { kill -INT $tool && wait $tool; }
-counted() { sed 's/^ *//; s/ *$//' /tmp/out | tr -s ' ' | grep -E '^[a-z]+ [0-9]+$' | sort | tr '\n' ' '; }
+counted() { sed 's/^ *//; s/ *$//' "$out" | tr -s ' ' | grep -E '^[a-z]+ [0-9]+$' | sort | tr '\n' ' '; }
 begin read
 trace -n 'pid$target:later:step:entry, pid$target:libturned.so:turn:entry { @[probefunc] = count(); }' -p $pid
 order go
@@ -59,6 +61,49 @@ order load
 order calls
 stop
 is "each call, but of the moment when it began" "$(counted)" "step 200 turn 1000 "
+exec {to}>&-
+wait $pid
+
+# ---- several at one process: it waits for each of them ----
+turn='pid$target:libturned.so:turn:entry { @["turn"] = count(); }'
+loads() { echo load >&"$to" && order calls; } # without a moment between the two
+begin read
+trace -n "$turn" -p $pid
+first=$tool
+out=/tmp/second err=/tmp/second.err trace -n "$turn" -p $pid
+loads
+stop
+is "the second one has each call" "$(out=/tmp/second counted)" "turn 1000 "
+tool=$first stop
+is "and the first one" "$(counted)" "turn 1000 "
+is "neither is late" "$(grep -h 'not waited' /tmp/kd.err /tmp/second.err)" ""
+exec {to}>&-
+wait $pid
+begin read
+trace -n "$turn" -p $pid
+first=$tool
+out=/tmp/second err=/tmp/second.err trace -n "$turn" -p $pid
+kill -STOP $first
+loads
+stop
+is "one that does not answer holds no other up" "$(out=/tmp/second counted)" "turn 1000 "
+order calls
+kill -CONT $first
+ok "it is told that it was late" until_true 60 grep -q "process $pid has not waited any longer" /tmp/kd.err
+order calls
+tool=$first stop
+ok "and has what came afterwards" test "$(counted | tr -dc 0-9)" -ge 1000
+exec {to}>&-
+wait $pid
+begin read
+trace -n "$turn" -p $pid
+first=$tool
+out=/tmp/second err=/tmp/second.err trace -n "$turn" -p $pid
+kill -KILL $first
+wait $first 2> /dev/null
+loads
+stop
+is "one that has been killed holds nobody up" "$(out=/tmp/second counted)" "turn 1000 "
 exec {to}>&-
 wait $pid
 
