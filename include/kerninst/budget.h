@@ -28,6 +28,7 @@ struct ki_budget {
 	double level;	/* instructions that may still be spent */
 	double own_rate;
 	struct ki_budget_part *parts;
+	uint32_t n;		/* of them */
 	uint32_t shed, sampled; /* parts; the latter still are */
 	unsigned int most;	/* the largest k there was */
 };
@@ -37,6 +38,8 @@ bool ki_budget_parse(const char *text, double *share);
 
 /* cost has begun; share 0: there is no budget. 0, or -errno. */
 int ki_budget_new(struct ki_budget *b, struct ki_costs *cost, double share, struct ki_err *err);
+/* cost has grown. */
+int ki_budget_grow(struct ki_budget *b, struct ki_err *err);
 void ki_budget_free(struct ki_budget *b);
 
 /* When it is to be looked at again; negative: never. */

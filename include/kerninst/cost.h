@@ -62,6 +62,8 @@ int ki_cost_add(struct ki_costs *c, const struct ki_points *p, struct ki_err *er
 /* Of something else than points, which lives as long. */
 int ki_cost_new_of(struct ki_costs *c, const struct ki_cost_source *source, void *of,
 		   struct ki_err *err);
+/* While it counts: what was added last has more parts by now. */
+int ki_cost_grow(struct ki_costs *c, struct ki_err *err);
 void ki_cost_free(struct ki_costs *c);
 
 /* From here on it counts. */

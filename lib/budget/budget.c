@@ -46,9 +46,10 @@ int ki_budget_new(struct ki_budget *b, struct ki_costs *cost, double share, stru
 {
 	b->share = share;
 	b->cost = cost;
-	b->parts = calloc(cost->n + 1, sizeof(*b->parts));
-	if (!b->parts)
-		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	b->parts = NULL;
+	b->n = 0;
+	if (ki_budget_grow(b, err))
+		return -ENOMEM;
 	b->last = b->changed = cost->start;
 	b->own = cost->own_start;
 	for (uint32_t i = 0; i < cost->n; i++) {
@@ -58,10 +59,24 @@ int ki_budget_new(struct ki_budget *b, struct ki_costs *cost, double share, stru
 	return 0;
 }
 
+int ki_budget_grow(struct ki_budget *b, struct ki_err *err)
+{
+	const uint32_t n = b->cost->n;
+	struct ki_budget_part *parts = realloc(b->parts, (n + 1) * sizeof(*parts));
+
+	if (!parts)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	b->parts = parts;
+	for (; b->n < n; b->n++)
+		parts[b->n] = (struct ki_budget_part){0};
+	return 0;
+}
+
 void ki_budget_free(struct ki_budget *b)
 {
 	free(b->parts);
 	b->parts = NULL;
+	b->n = 0;
 }
 
 double ki_budget_next(const struct ki_budget *b)

@@ -47,9 +47,10 @@ static int add(struct ki_costs *c, const struct ki_cost_source *source, void *of
 	if (!parts)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	c->parts = parts;
-	for (uint32_t i = 0; i < more; i++)
-		parts[c->n++] = (struct ki_cost_part){
+	for (uint32_t i = 0; i <= more; i++)
+		parts[c->n + i] = (struct ki_cost_part){
 			.source = source, .of = of, .number = i, .out_at = -1};
+	c->n += more; /* and one behind, which says what a next one would be */
 	return 0;
 }
 
@@ -58,6 +59,26 @@ int ki_cost_new_of(struct ki_costs *c, const struct ki_cost_source *source, void
 {
 	know_machine(c);
 	return add(c, source, of, err);
+}
+
+int ki_cost_grow(struct ki_costs *c, struct ki_err *err)
+{
+	const struct ki_cost_part *last = &c->parts[c->n];
+	uint32_t n = last->source->parts(last->of), first = last->number;
+	struct ki_cost_part *parts;
+
+	if (n <= first)
+		return 0;
+	parts = realloc(c->parts, (c->n + n - first + 1) * sizeof(*parts));
+	if (!parts)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory");
+	c->parts = parts;
+	for (; first < n; first++) {
+		parts[c->n + 1] = parts[c->n];
+		parts[c->n + 1].number++;
+		c->n++;
+	}
+	return 0;
 }
 
 int ki_cost_new(struct ki_costs *c, const struct ki_points *p, struct ki_err *err)

@@ -24,25 +24,27 @@ static const uint16_t way_costs[] = {[KI_D_COST_BREAKPOINT] = 430, [KI_D_COST_UP
 #define ASK_COST       142
 #define ASK_TABLE_COST 460
 
-/* A chunk of the plan. */
+/* A chunk. */
 struct place {
 	struct ki_d_meter meter;
+	struct ki_d_cost_at at; /* plan NULL: it has gone */
+	uint32_t next;		/* of the same probe; KI_NONE */
 	uint16_t way_cost;
 	struct price inner, price;     /* its code; with its part of the jumps, as they are now */
 	uint64_t passes, ended, asked; /* when that was noted */
 	double spent;		       /* until then */
 };
 
-/* Those of a probe stand together. */
+/* The places of a probe. */
 struct part {
-	uint32_t first, n;
-	double out_at; /* after the start; negative: it is in */
+	uint32_t first; /* KI_NONE: it has none */
+	double out_at;	/* after the start; negative: it is in */
 };
 
 struct ki_d_cost {
-	ki_vec(struct place) places; /* of each chunk */
-	struct part *parts;	     /* of each probe */
-	uint32_t nparts;
+	ki_vec(struct place) places; /* of each chunk that is measured */
+	uint32_t known;		     /* so many are in the parts */
+	ki_vec(struct part) parts;   /* of each probe */
 	struct ki_costs costs;
 	struct ki_budget budget;
 	bool begun, ended;
@@ -70,7 +72,7 @@ void ki_d_cost_free(struct ki_d_cost *c)
 	ki_budget_free(&c->budget);
 	ki_cost_free(&c->costs);
 	ki_vec_free(&c->places);
-	free(c->parts);
+	ki_vec_free(&c->parts);
 	free(c);
 }
 
@@ -84,9 +86,9 @@ int ki_d_cost_meter(struct ki_dlang *d, struct ki_d_meter *m, struct ki_err *err
 	return 0;
 }
 
-int ki_d_cost_chunk(struct ki_dlang *d, const struct ki_d_meter *m, enum ki_d_cost_way way)
+int ki_d_cost_chunk(struct ki_dlang *d, const struct ki_d_meter *m, const struct ki_d_cost_at *at)
 {
-	const struct place p = {.meter = *m, .way_cost = way_costs[way]};
+	const struct place p = {.meter = *m, .at = *at, .way_cost = way_costs[at->way]};
 
 	return ki_vec_push(&d->run->cost->places, p) ? -ENOMEM : 0;
 }
@@ -113,7 +115,7 @@ static uint32_t parts(const void *of)
 {
 	const struct ki_dlang *d = of;
 
-	return d->run->cost->nparts;
+	return (uint32_t)d->run->cost->parts.n;
 }
 
 static double spent(const void *of, uint32_t part)
@@ -122,26 +124,30 @@ static double spent(const void *of, uint32_t part)
 	const struct ki_d_cost *c = d->run->cost;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < c->parts[part].n; i++)
-		sum += place_spent(d, &c->places.v[c->parts[part].first + i]);
+	for (uint32_t i = c->parts.v[part].first; i != KI_NONE; i = c->places.v[i].next)
+		sum += place_spent(d, &c->places.v[i]);
 	return sum;
 }
 
 /* Windows are shared otherwise than before: what was spent is kept, and prices are new. */
 static void note_prices(struct ki_dlang *d)
 {
-	struct ki_plan *plan = d->run->probes;
+	const struct ki_plan *counted = NULL;
 	struct ki_d_cost *c = d->run->cost;
 
-	ki_plan_count_active(plan);
-	for (uint32_t i = 0; i < c->places.n; i++) {
+	for (uint32_t i = 0; i < c->known; i++) {
 		struct place *p = &c->places.v[i];
 
+		if (!p->at.plan)
+			continue;
+		if (p->at.plan != counted)
+			ki_plan_count_active(p->at.plan);
+		counted = p->at.plan;
 		p->spent = place_spent(d, p);
 		p->passes = ki_counter_read(d->run->counters, p->meter.passes);
 		p->ended = ki_counter_read(d->run->counters, p->meter.ended);
 		p->asked = ki_counter_read(d->run->counters, p->meter.asked);
-		p->price = ki_price_of_chunk(plan, i, p->inner);
+		p->price = ki_price_of_chunk(p->at.plan, p->at.chunk, p->inner);
 	}
 }
 
@@ -151,8 +157,9 @@ static void shed(void *of, uint32_t part)
 	struct ki_d_cost *c = d->run->cost;
 	struct ki_d_probe *p = &d->probes.v[part];
 
-	for (uint32_t i = 0; i < c->parts[part].n; i++)
-		ki_plan_pause(d->run->probes, c->parts[part].first + i, true);
+	for (uint32_t i = c->parts.v[part].first; i != KI_NONE; i = c->places.v[i].next)
+		if (c->places.v[i].at.plan)
+			ki_plan_pause(c->places.v[i].at.plan, c->places.v[i].at.chunk, true);
 	if (p->hook && p->hook->user)
 		p->hook->user->shed = c->sheds_user = true;
 	ki_d_hook_end(p);
@@ -164,8 +171,11 @@ static int update(void *of, struct ki_err *err)
 	int ret = d->run->cost->sheds_user ? ki_d_users_shed(d, err) : 0;
 
 	d->run->cost->sheds_user = false;
-	if (!ret)
+	if (!ret && d->run->applied)
 		ret = ki_plan_update(d->run->probes, d->run->t, err);
+	for (size_t i = 0; !ret && i < d->processes.n; i++)
+		if (d->processes.v[i].plan && ki_plan_chunks(d->processes.v[i].plan))
+			ret = ki_plan_update(d->processes.v[i].plan, d->run->t, err);
 	if (!ret)
 		note_prices(d);
 	return ret;
@@ -176,24 +186,24 @@ static const struct ki_cost_source program = {
 
 /* ---- while it runs ---- */
 
+/* Of probes and places that have come. */
 static int find_parts(struct ki_dlang *d)
 {
 	struct ki_d_cost *c = d->run->cost;
 
-	c->nparts = (uint32_t)d->probes.n;
-	c->parts = calloc(d->probes.n + 1, sizeof(*c->parts));
-	for (uint32_t i = 0; c->parts && i < c->nparts; i++)
-		c->parts[i].out_at = -1;
-	for (uint32_t i = 0; c->parts && i < c->places.n; i++) {
-		struct part *p = &c->parts[d->run->chunks.v[i]];
-		const struct ki_d_meter *m = &c->places.v[i].meter;
+	while (c->parts.n < d->probes.n)
+		if (ki_vec_push(&c->parts, (struct part){KI_NONE, -1}))
+			return -ENOMEM;
+	for (; c->known < c->places.n; c->known++) {
+		struct place *p = &c->places.v[c->known];
+		struct part *of = &c->parts.v[p->at.probe];
 
-		if (!p->n++)
-			p->first = i;
-		c->places.v[i].inner =
-			ki_price_of_code(d->run->probes, i, m->may_fault ? m->faulted : KI_NONE);
+		p->next = of->first;
+		of->first = c->known;
+		p->inner = ki_price_of_code(p->at.plan, p->at.chunk,
+					    p->meter.may_fault ? p->meter.faulted : KI_NONE);
 	}
-	return c->parts ? 0 : -ENOMEM;
+	return 0;
 }
 
 int ki_d_cost_begin(struct ki_dlang *d, struct ki_err *err)
@@ -211,6 +221,34 @@ int ki_d_cost_begin(struct ki_dlang *d, struct ki_err *err)
 	ret = ki_budget_new(&c->budget, &c->costs, d->o.budget, err);
 	c->begun = !ret;
 	return ret;
+}
+
+int ki_d_cost_came(struct ki_dlang *d, struct ki_err *err)
+{
+	struct ki_d_cost *c = d->run->cost;
+	int ret = find_parts(d);
+
+	if (ret)
+		return ki_d_no_memory(err);
+	note_prices(d);
+	ret = ki_cost_grow(&c->costs, err);
+	return ret ? ret : ki_budget_grow(&c->budget, err);
+}
+
+void ki_d_cost_gone(struct ki_dlang *d, const struct ki_plan *plan)
+{
+	struct ki_d_cost *c = d->run->cost;
+
+	for (uint32_t i = 0; i < c->places.n; i++)
+		if (c->places.v[i].at.plan == plan)
+			c->places.v[i].at.plan = NULL;
+}
+
+bool ki_d_cost_is_out(const struct ki_dlang *d, uint32_t probe)
+{
+	const struct ki_d_cost *c = d->run->cost;
+
+	return probe < c->parts.n && c->parts.v[probe].out_at >= 0;
 }
 
 void ki_d_cost_end(struct ki_d_cost *c)
@@ -240,11 +278,11 @@ static int tell(void *arg, const struct ki_budget_change *change)
 	struct ki_d_cost *c = t->d->run->cost;
 	char text[512];
 
-	c->parts[change->part].out_at = change->time - c->costs.start;
+	c->parts.v[change->part].out_at = change->time - c->costs.start;
 	snprintf(text, sizeof(text),
 		 "budget: %s:%s:%s:%s: taken out after %.3f s, it cost %.0f instructions a second",
 		 ki_d_provider_name(p), p->module, p->function, p->name,
-		 c->parts[change->part].out_at, change->rate);
+		 c->parts.v[change->part].out_at, change->rate);
 	if (t->out->warn)
 		t->out->warn(t->out->arg, text);
 	return 0;
@@ -281,11 +319,10 @@ void ki_dlang_probe_cost(const struct ki_dlang *d, size_t i, struct ki_dlang_pro
 	const struct ki_d_cost *c = d->run ? d->run->cost : NULL;
 
 	*out = (struct ki_dlang_probe_cost){.out_at = -1};
-	if (!c || !c->begun || i >= c->nparts)
+	if (!c || !c->begun || i >= c->parts.n)
 		return;
-	for (uint32_t k = 0; k < c->parts[i].n; k++)
-		out->hits += ki_counter_read(d->run->counters,
-					     c->places.v[c->parts[i].first + k].meter.passes);
+	for (uint32_t k = c->parts.v[i].first; k != KI_NONE; k = c->places.v[k].next)
+		out->hits += ki_counter_read(d->run->counters, c->places.v[k].meter.passes);
 	out->instructions = c->costs.parts[i].between;
-	out->out_at = c->parts[i].out_at;
+	out->out_at = c->parts.v[i].out_at;
 }

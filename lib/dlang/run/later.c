@@ -18,6 +18,7 @@
 
 #include "dlang/probe/probe.h"
 #include "dlang/probe/user.h"
+#include "dlang/run/cost.h"
 #include "dlang/run/loads.h"
 #include "dlang/run/run.h"
 #include "kerninst/process.h"
@@ -125,6 +126,8 @@ static int end_batch(struct ki_dlang *d, uint32_t batch, struct ki_err *err)
 		ret = ki_plan_remove(b->plan, d->run->t, err);
 	else if (!b->plan && d->run->applied && pause_gone(d, b, batch))
 		ret = ki_plan_update(d->run->probes, d->run->t, err);
+	if (b->plan && d->run->cost)
+		ki_d_cost_gone(d, b->plan);
 	ki_d_process_end(b);
 	return ret;
 }

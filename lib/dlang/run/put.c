@@ -70,10 +70,17 @@ static enum ki_d_cost_way way_of(const struct ki_dlang *d, const struct ki_d_sit
 /* Whose the plan's next chunk is. */
 static int note_chunk(struct ki_dlang *d, const struct ki_d_site *site, struct ki_err *err)
 {
-	const int ret = site->later ? ki_vec_push(&site->later->chunks, site->probe)
-				    : ki_vec_push(&d->run->chunks, site->probe);
+	const struct ki_d_process *b = site->later;
+	const struct ki_d_cost_at at = {
+		.plan = b ? b->plan : d->run->probes,
+		.chunk = (uint32_t)(b ? b->chunks.n : d->run->chunks.n),
+		.probe = site->probe,
+		.way = way_of(d, site),
+	};
+	const int ret = b ? ki_vec_push(&site->later->chunks, site->probe)
+			  : ki_vec_push(&d->run->chunks, site->probe);
 
-	if (ret || (site->meter && ki_d_cost_chunk(d, site->meter, way_of(d, site))))
+	if (ret || (site->meter && ki_d_cost_chunk(d, site->meter, &at)))
 		return ki_d_no_memory(err);
 	return 0;
 }
@@ -81,7 +88,7 @@ static int note_chunk(struct ki_dlang *d, const struct ki_d_site *site, struct k
 static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
 		  const struct ki_place *place, struct ki_d_site *site, struct ki_err *err)
 {
-	const bool measured = plan == d->run->probes && d->run->cost && !site->keeps;
+	const bool measured = plan != d->run->triggers && d->run->cost && !site->keeps;
 	struct ki_snippet *s;
 	struct ki_site_regs regs;
 	struct ki_d_meter meter = {0};
@@ -410,11 +417,11 @@ int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err)
 		ret = add_all(d, err);
 	if (!ret)
 		ret = put_constants(d, err);
-	if (ret || !ki_plan_chunks(d->run->probes))
-		return ret;
-	ret = ki_plan_apply(d->run->probes, d->run->t, true, err);
-	d->run->applied = !ret;
-	note_refusals(d, d->run->probes, d->run->chunks.v, d->run->chunks.n);
+	if (!ret && ki_plan_chunks(d->run->probes)) {
+		ret = ki_plan_apply(d->run->probes, d->run->t, true, err);
+		d->run->applied = !ret;
+		note_refusals(d, d->run->probes, d->run->chunks.v, d->run->chunks.n);
+	}
 	if (!ret && d->run->cost)
 		ret = ki_d_cost_begin(d, err);
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++)
@@ -422,18 +429,39 @@ int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err)
 	return ret;
 }
 
+/* NULL: the probe is not of that batch. */
+static struct ki_d_user *user_in(const struct ki_dlang *d, uint32_t probe, uint32_t batch)
+{
+	const struct ki_d_hook *h = d->probes.v[probe].hook;
+
+	return h && h->user && h->user->batch == batch && !h->user->gone ? h->user : NULL;
+}
+
+/* What was taken out for its cost does not come again with its library. */
+static void keep_out(struct ki_dlang *d, uint32_t batch)
+{
+	for (uint32_t i = 0; d->run->cost && i < d->probes.n; i++) {
+		struct ki_d_user *u = user_in(d, i, batch);
+
+		if (u && ki_d_cost_is_out(d, i))
+			u->shed = true;
+	}
+}
+
 int ki_d_put_later(struct ki_dlang *d, uint32_t batch, struct ki_err *err)
 {
 	struct ki_d_process *b = &d->processes.v[batch];
 	struct function f = {0};
-	int ret = ki_d_users_put(d, batch, err);
+	int ret;
 
+	keep_out(d, batch);
+	ret = ki_d_users_put(d, batch, err);
 	if (!ret && ki_plan_new(&b->plan))
 		ret = ki_d_no_memory(err);
 	for (uint32_t i = 0; !ret && i < d->probes.n; i++) {
-		const struct ki_d_hook *h = d->probes.v[i].hook;
+		const struct ki_d_user *u = user_in(d, i, batch);
 
-		if (h && h->user && h->user->batch == batch && !h->user->gone)
+		if (u && !u->shed)
 			ret = add_probe(d, i, b, &f, err);
 	}
 	function_close(&f);
@@ -443,5 +471,5 @@ int ki_d_put_later(struct ki_dlang *d, uint32_t batch, struct ki_err *err)
 		return ret;
 	ret = ki_plan_apply(b->plan, d->run->t, true, err);
 	note_refusals(d, b->plan, b->chunks.v, b->chunks.n);
-	return ret;
+	return !ret && d->run->cost ? ki_d_cost_came(d, err) : ret;
 }

@@ -5,7 +5,8 @@
 # instruction.
 #
 # usage: test/guest/dlang/kdtrace_cost.sh
-# promise: N7: The cost of a D program is said probe by probe, and a budget is kept.
+# promise: N7: The cost of a D program is said probe by probe, and a budget is kept; so it is with probes
+#   that come while it runs.
 # shellcheck disable=SC2016,SC2317 # $target is kdtrace's; functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 start
@@ -91,6 +92,33 @@ ok "a breakpoint is taken out" grep -Eq '^kdtrace: budget: pid[0-9]*:load:read:e
 ok "and the budget is kept" holds "$real <= 0.02 * (1 + 1e9 / $taken)"
 grep -E "type\":\"(cost|overhead)" "$json"
 ok "another stays, but for a moment" holds "$(of 'pid[^"]*:write:entry' hits) >= 0.8 * $n / 1000"
+
+# ---- what comes while it runs ----
+later=$top/build/test/process/later
+lib=$top/build/test/process/libturned.so
+turn='pid$target:libturned.so:turn:entry { @ = count(); }'
+# of_later OPTION... WORDS: what the program does
+of_later() { rm -f "$json" && "$kd" -Z --json -o "$json" "${@:1:$#-1}" -c "$later $lib ${*: -1}" > /dev/null 2> /tmp/kd.err; }
+times() { printf "$2 %.0s" $(seq "$1"); } # NUMBER WORD
+of_later --cost -n "$turn" "load calls"
+is "a probe of a library that is loaded" "$(of 'pid[^"]*:turn:entry' hits)" 1000
+each=$(awk "BEGIN { print $(of 'pid[^"]*:turn:entry' instructions) / 1000 }")
+echo "# each: $each"
+ok "with what each hit takes" holds "$each > 430 && $each < 450"
+of_later --cost -n "$turn" "load calls unload load calls unload"
+is "one that goes and comes" "$(of 'pid[^"]*:turn:entry' hits)" 2000
+ok "its cost is that of both" holds "($(of 'pid[^"]*:turn:entry' instructions) / 2000 - $each) ^ 2 < 1"
+ok "and is in the overhead" holds "$(overhead instructions) >= 2000 * $each - 1"
+of_later --cost -n "$turn" -n 'pid$target:a.out:step:entry { @s = count(); }' "go load calls go"
+is "one that was there has its own" "$(of 'pid[^"]*:step:entry' hits)" 200
+is "beside the other" "$(of 'pid[^"]*:turn:entry' hits)" 1000
+of_later --budget 2% -n "$turn" -n 'pid$target:a.out:step:entry { @s = count(); }' \
+	"load $(times 300 calls) unload load $(times 300 calls) go"
+cat /tmp/kd.err
+grep -E "type\":\"(cost|overhead)" "$json"
+is "a budget takes it out once, though its library comes again" "$(grep -Ec '^kdtrace: budget: pid[0-9]*:libturned.so:turn:entry: taken out after' /tmp/kd.err)" 1
+ok "long before the end" holds "$(of 'pid[^"]*:turn:entry' hits) < 200000 && $(of 'pid[^"]*:turn:entry' out_at) > 0"
+is "and leaves the other" "$(of 'pid[^"]*:step:entry' hits)" 100
 "$kd" -q --cost -n 'fbt::vfs_read:entry { @ = count(); }' -c "$load 1000" > /dev/null 2> /tmp/kd.err
 cat /tmp/kd.err
 ok "a table on the standard error" grep -Eq '^ *1[0-9]{3} +[0-9.]+ +[0-9]+ +[0-9.]+% +fbt:vmlinux:vfs_read:entry$' /tmp/kd.err
