@@ -5,8 +5,8 @@
 # instruction.
 #
 # usage: test/guest/dlang/kdtrace_cost.sh
-# promise: N7: The cost of a D program is said probe by probe, and a budget is kept; so it is with probes
-#   that come while it runs.
+# promise: N7: The cost of a D program is said probe by probe, and a budget is kept.
+# promise: N7: Probes that come while a D program runs have their cost, and go for a budget, as others do.
 # shellcheck disable=SC2016,SC2317 # $target is kdtrace's; functions are called through ok
 . "$(dirname "$0")/../common/lib.sh"
 start

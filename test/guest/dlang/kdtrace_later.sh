@@ -49,7 +49,7 @@ trace() {
 	tool=$!
 	until_true 60 grep -qx begun "$out" # -v has the text, too
 }
-stop() { kill -INT $tool && wait $tool; }
+stop() { kill -INT "$tool" && wait "$tool"; }
 counted() { sed 's/^ *//; s/ *$//' "$out" | tr -s ' ' | grep -E '^[a-z]+ [0-9]+$' | sort | tr '\n' ' '; }
 begin read
 trace -n 'pid$target:later:step:entry, pid$target:libturned.so:turn:entry { @[probefunc] = count(); }' -p $pid
