@@ -118,7 +118,7 @@ cat /tmp/kd.err
 grep -E "type\":\"(cost|overhead)" "$json"
 is "a budget takes it out once, though its library comes again" "$(grep -Ec '^kdtrace: budget: pid[0-9]*:libturned.so:turn:entry: taken out after' /tmp/kd.err)" 1
 ok "long before the end" holds "$(of 'pid[^"]*:turn:entry' hits) < 200000 && $(of 'pid[^"]*:turn:entry' out_at) > 0"
-is "and leaves the other" "$(of 'pid[^"]*:step:entry' hits)" 100
+is "the other has counted beside it" "$(of 'pid[^"]*:step:entry' hits)" 100
 "$kd" -q --cost -n 'fbt::vfs_read:entry { @ = count(); }' -c "$load 1000" > /dev/null 2> /tmp/kd.err
 cat /tmp/kd.err
 ok "a table on the standard error" grep -Eq '^ *1[0-9]{3} +[0-9.]+ +[0-9]+ +[0-9.]+% +fbt:vmlinux:vfs_read:entry$' /tmp/kd.err
