@@ -47,5 +47,15 @@ else
 	count=$((count + 1))
 	echo "ok $count Python's interpreter # SKIP no python3 here"
 fi
+# The library's memcpy for processors with SSSE3 and without AVX jumps by lengths of code.
+without=-AVX_Fast_Unaligned_Load,-Fast_Unaligned_Copy,-AVX512F,-AVX512VL,-Prefer_FSRM,-Prefer_ERMS
+if "$(ldd $bin/moved | awk '/ld-linux/ { print $1 }')" --list-tunables 2> /dev/null | grep -q x86_non_temporal_threshold &&
+	grep -qw ssse3 /proc/cpuinfo; then
+	check "memcpy by SSSE3" jumps __memcpy_ssse3 env GLIBC_TUNABLES="glibc.cpu.hwcaps=$without:glibc.cpu.x86_shared_cache_size=0x4000:glibc.cpu.x86_non_temporal_threshold=0x4040" $bin/moved
+	check "all of its 48 ways are seen" grep -q "^__memcpy_ssse3 48 of 48" "$tmp/jumps"
+else
+	count=$((count + 1))
+	echo "ok $count memcpy by SSSE3 # SKIP no such library, or processor"
+fi
 cat "$tmp/table"
 finish

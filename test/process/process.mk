@@ -24,6 +24,8 @@ $(PROCESS)/written: test/process/written.c test/process/note.h
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
 $(PROCESS)/later: test/process/later.c test/process/note.h
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $< -ldl
+$(PROCESS)/moved: test/process/moved.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
 $(PROCESS)/recorded: test/process/recorded.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 
@@ -47,6 +49,6 @@ $(PROCESS)/jumps: test/process/jumps.c $(O)/libkerninst.a
 $(PROCESS)/priced: test/process/priced.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written later sequence timed recorded churn libturned.so reach jumps names priced)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written later sequence timed recorded churn libturned.so moved reach jumps names priced)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

@@ -108,7 +108,7 @@ bool ki_form_parse(const struct ki_function *fn, const struct ki_insn *in, struc
 	if (!parse_modrm(p, (unsigned int)(end - p), rex, f, &used))
 		return false;
 	p += used;
-	if (f->opcode == 0x80 || f->opcode == 0x83)
+	if (f->opcode == 0x80 || f->opcode == 0x83 || f->opcode == 0xc1)
 		f->imm = p < end ? immediate(p, 1) : 0;
 	else if ((f->opcode == 0x81 || f->opcode == 0xc7) && end - p >= 2)
 		f->imm = immediate(p, end - p < 4 ? 2 : 4);

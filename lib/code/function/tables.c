@@ -19,6 +19,19 @@
  *	add B, J
  *	jmp *J
  *
+ *	lea label(%rip), B			offsets from a place in the function that is not the
+ *	lea table(%rip), K			table's
+ *	movslq (K,I,4), J
+ *	add B, J; jmp *J
+ *
+ *	movslq (B,I,4), J			the sum by a lea
+ *	lea (B,J), K; jmp *K
+ *
+ *	movslq table(%rip), J			a switch of a single case: the first entry
+ *	add B, J; jmp *J
+ *
+ * Assembly also has jumps without a table, into pieces of code of equal length (tables_steps.c).
+ *
  * The jump is followed backwards in the order of addresses until the load is found, from there
  * on the table's address and the bound, which may be one of the memory that the index was loaded
  * from. Without a bound the table ends where a number is no
@@ -47,6 +60,17 @@ static size_t most_entries(const struct ki_analysis *a)
 	return 512 + 8 * (size_t)a->fn->ninsns;
 }
 
+/* To code; not into the middle of one of the function's instructions, nor to its filler of int3. */
+static bool leads_to_code(const struct ki_analysis *a, uint64_t to)
+{
+	uint32_t i;
+
+	if (!ki_function_holds(a->fn, to))
+		return ki_target_range_at(a->target, to);
+	i = ki_function_covering(a->fn, to);
+	return a->fn->insns[i].addr == to && !(a->extra[i].traits & KI_TRAIT_INT3);
+}
+
 /*
  * Is there an instruction of the function, or something of its cold part? In a stripped program
  * the cold part has lost its symbol and stands after that of another function.
@@ -55,6 +79,8 @@ static bool possible(const struct ki_analysis *a, const struct ki_jump_table *t,
 {
 	const struct ki_symbol *sym;
 
+	if (t->length)
+		return ki_function_holds(a->fn, to) && leads_to_code(a, to);
 	if (ki_function_holds(a->fn, to))
 		return a->fn->insns[ki_function_covering(a->fn, to)].addr == to;
 	sym = ki_target_symbol_at(a->target, to);
@@ -100,23 +126,16 @@ static bool read_entry(struct ki_analysis *a, const struct ki_jump_table *t, uin
 
 	if (a->nread++ >= most_entries(a))
 		return false;
+	if (t->length) {
+		*to = t->base + n * t->length;
+		return true;
+	}
 	if (t->scale == 8)
 		return !ki_target_read_data(a->target, t->base + 8 * n, to, 8, NULL);
 	if (ki_target_read_data(a->target, t->base + 4 * n, &offset, 4, NULL))
 		return false;
 	*to = t->origin + (uint64_t)(int64_t)offset;
 	return true;
-}
-
-/* To code; not into the middle of one of the function's instructions, nor to its filler of int3. */
-static bool leads_to_code(const struct ki_analysis *a, uint64_t to)
-{
-	uint32_t i;
-
-	if (!ki_function_holds(a->fn, to))
-		return ki_target_range_at(a->target, to);
-	i = ki_function_covering(a->fn, to);
-	return a->fn->insns[i].addr == to && !(a->extra[i].traits & KI_TRAIT_INT3);
 }
 
 int ki_table_add_way(struct ki_analysis *a, uint32_t jump, const struct ki_jump_table *t,

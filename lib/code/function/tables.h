@@ -14,7 +14,8 @@ struct ki_jump_table {
 	bool by_register; /* its address is a register's value and disp */
 	bool apart;	  /* origin is a place in the function, not base */
 	uint64_t base, origin, disp;
-	uint64_t count; /* 0: not known */
+	uint64_t length; /* of a piece of code; there is no table. 0: there is one */
+	uint64_t count;	 /* 0: not known */
 };
 
 /* An indirect jump that may be by a table of this form; base and origin are not known. */
@@ -55,6 +56,13 @@ bool ki_table_exhausted(const struct ki_analysis *a);
  */
 int ki_table_candidates(struct ki_analysis *a, struct ki_unknown_jump *jumps, size_t n,
 			bool *found);
+
+/*
+ * tables_steps.c: instruction `sum` adds the two registers, and their sum is jumped to. Is it that of
+ * a piece of code, of several of equal length?
+ */
+bool ki_table_pieces(const struct ki_analysis *a, uint32_t sum, const uint8_t reg[2],
+		     struct ki_jump_table *t);
 
 /* tables_bound.c: fill in count and exact. */
 void ki_table_bound(const struct ki_analysis *a, struct ki_jump_table *t);

@@ -218,8 +218,11 @@ static enum ki_found find_load(const struct ki_analysis *a, uint32_t i, uint8_t 
 			continue;
 		if (!ki_form_parse(fn, &fn->insns[at], &f))
 			return sum.is ? KI_UNKNOWN_TABLE : KI_NOT_A_TABLE;
-		if (!sum.is && (copies(&f, &sum.reg[0]) || adds(&f, at, sum.reg[0], &sum)))
+		if (!sum.is && (copies(&f, &sum.reg[0]) || adds(&f, at, sum.reg[0], &sum))) {
+			if (sum.is && ki_table_pieces(a, at, sum.reg, t))
+				return KI_A_TABLE;
 			continue;
+		}
 		if (!sum.is || (f.opcode != 0x8d && f.opcode != 0x98))
 			return by_load(a, at, &f, &sum, t);
 		/* The lea of the base; or the offset becomes 8 bytes. */

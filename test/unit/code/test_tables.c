@@ -52,6 +52,14 @@ struct jump {
 	{                                                                                          \
 		0xff, 0x25, TABLE - 6, 0, 0, 0, 0x68, 1, 0, 0, 0, 0x0f, 0x0b, 0xcc, 0xcc, 0xcc     \
 	}
+/* and 1, edi; shl 3, edi; lea 24, rax; add rdi, rax; jmp *rax; ...; 24: mov edi, eax; ret; ...; 32:
+   ret. What comes after the lea, and how long the mask's operand is, can be others. */
+#define PIECES(size, mask, shift, skip, more)                                                      \
+	{                                                                                          \
+		size, 0x83, 0xe7, mask, 0xc1, 0xe7, shift, 0x48, 0x8d, 0x05, 10, 0, 0, 0, 0x48,    \
+			0x01, 0xf8, 0xff, 0xe0, 0x90, 0x90, 0x90, 0x90, 0x90, 0x89, 0xf8, skip,    \
+			more, 0x90, 0x90, 0x90, 0x90, 0xc3                                         \
+	}
 /* push; shl rdi; lea T, rax; add rdi, rax; jmp *rax; pop; ret */
 #define BY_SIZE                                                                                    \
 	{                                                                                          \
@@ -69,6 +77,31 @@ static const struct jump jumps[] = {
 	{"a sum by lea", BASE, LIBRARY, 4, {18 - TABLE, 19 - TABLE, FAR, FAR}, KI_R_OK, 2},
 	{"linkage that is not bound", PROGRAM, LINKAGE, 8, {6}, KI_R_OK, 0},
 	{"linkage that is bound", PROGRAM, LINKAGE, 8, {TABLE}, KI_R_OK, 0},
+	{"pieces of code", PROGRAM, PIECES(0x3e, 1, 3, 0xc3, 0x90), 8, {FAR}, KI_R_OK, 2},
+	{"of a kernel", BASE, PIECES(0x3e, 1, 3, 0xc3, 0x90), 8, {FAR}, KI_R_OK, 2},
+	{"more than there are",
+	 PROGRAM,
+	 PIECES(0x3e, 3, 3, 0xc3, 0x90),
+	 8,
+	 {FAR},
+	 KI_R_COMPUTED_GOTO,
+	 0},
+	{"into an instruction",
+	 PROGRAM,
+	 PIECES(0x3e, 3, 0, 0xc3, 0x90),
+	 8,
+	 {FAR},
+	 KI_R_COMPUTED_GOTO,
+	 0},
+	{"half an index", PROGRAM, PIECES(0x66, 1, 3, 0xc3, 0x90), 8, {FAR}, KI_R_COMPUTED_GOTO, 0},
+	/* 26: jmp 4, to the shift */
+	{"without the mask",
+	 PROGRAM,
+	 PIECES(0x3e, 1, 3, 0xeb, 0xe8),
+	 8,
+	 {FAR},
+	 KI_R_COMPUTED_GOTO,
+	 0},
 	{"no table", PROGRAM, BY_SIZE, 8, {FAR}, KI_R_COMPUTED_GOTO, 0},
 };
 
