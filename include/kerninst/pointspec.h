@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +62,9 @@ struct ki_pointspec {
 
 /* 0, or -EINVAL and *why says what is wrong with the text. */
 int ki_pointspec_parse(const char *text, struct ki_pointspec *out, const char **why);
+
+/* "PID/" before a point: whose it is, and *rest stands after it. 0: nobody's, *rest is all. */
+pid_t ki_pointspec_process(const char *text, const char **rest);
 
 bool ki_pointspec_is_glob(const char *s);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,21 @@
 #include "kerninst/splice.h"
 
 #define LONGEST 64 /* names compared for nearness */
+
+pid_t ki_pointspec_process(const char *text, const char **rest)
+{
+	unsigned long n;
+	char *end;
+
+	*rest = text;
+	if (*text < '1' || *text > '9')
+		return 0;
+	n = strtoul(text, &end, 10);
+	if (*end != '/' || n > INT_MAX)
+		return 0;
+	*rest = end + 1;
+	return (pid_t)n;
+}
 
 bool ki_pointspec_is_glob(const char *s)
 {

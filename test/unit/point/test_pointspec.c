@@ -77,6 +77,35 @@ static void good_ones(void **state)
 	}
 }
 
+static void whose(void **state)
+{
+	static const struct {
+		const char *text;
+		pid_t pid;
+		const char *rest;
+	} v[] = {
+		{"1234/libc.so.6:malloc", 1234, "libc.so.6:malloc"},
+		{"1/", 1, ""},
+		{"2147483647/f", 2147483647, "f"},
+		{"2147483648/f", 0, "2147483648/f"},
+		{"99999999999999999999/f", 0, "99999999999999999999/f"},
+		{"0/f", 0, "0/f"},
+		{"-1/f", 0, "-1/f"},
+		{"12f/g", 0, "12f/g"},
+		{"12", 0, "12"},
+		{"f:block/3", 0, "f:block/3"},
+		{"", 0, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		const char *rest;
+
+		assert_int_equal(ki_pointspec_process(v[i].text, &rest), v[i].pid);
+		assert_string_equal(rest, v[i].rest);
+	}
+}
+
 static void order_and_more(void **state)
 {
 	static const struct {
@@ -228,9 +257,9 @@ static void nearness(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_ones), cmocka_unit_test(order_and_more),
-		cmocka_unit_test(bad_ones),  cmocka_unit_test(matching),
-		cmocka_unit_test(nearness),
+		cmocka_unit_test(good_ones),	  cmocka_unit_test(whose),
+		cmocka_unit_test(order_and_more), cmocka_unit_test(bad_ones),
+		cmocka_unit_test(matching),	  cmocka_unit_test(nearness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

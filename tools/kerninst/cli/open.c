@@ -2,11 +2,11 @@
 #include "open.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "kerninst/pointspec.h"
 #include "out/progress.h"
 
 static char everything[] = "*";
@@ -14,22 +14,17 @@ static char everything[] = "*";
 pid_t open_prefix(char *arg, char **rest)
 {
 	static const char command[] = "command/";
-	unsigned long n;
+	const char *behind;
+	pid_t pid;
 
 	*rest = arg;
 	if (!strncmp(arg, command, sizeof(command) - 1)) {
 		*rest += sizeof(command) - 1;
 		return OPEN_COMMAND;
 	}
-	if (*arg < '1' || *arg > '9')
-		return 0;
-	n = strtoul(arg, rest, 10);
-	if (**rest != '/' || n > INT_MAX) {
-		*rest = arg;
-		return 0;
-	}
-	++*rest;
-	return (pid_t)n;
+	pid = ki_pointspec_process(arg, &behind);
+	*rest = arg + (behind - arg);
+	return pid;
 }
 
 int open_process_prefix(struct open_options *o, const struct verb *self, char **args, int n)
