@@ -119,8 +119,9 @@ struct ki_measure;
 /*
  * The target must be live, the kernel or a process, and outlive the measurement.
  *
- * Of a process: all threads share one counter, changed with a lock, so nothing is told of single
- * CPUs. A tail jump ends a call, as if it were a return; "returns" is refused where there is one.
+ * Of a process: all threads share one counter, changed with a lock. Of single CPUs hits are told,
+ * no times (KI_R_NOT_IN_PROCESS); a thread that is moved at that moment may be told of the CPU that
+ * it was on. A tail jump ends a call, as if it were a return; "returns" is refused where there is one.
  * Metrics of what only the kernel knows are refused: vtime, faults, switches, events. What has not
  * come to its end when the process ends, or becomes another program, is not counted. A thread that
  * leaves otherwise (longjmp, an exception, pthread_exit) stays inside, and walltime and concurrency
@@ -208,6 +209,8 @@ int ki_measure_listing(const struct ki_measure *m, uint32_t curve, char **out, s
 
 /* Readings are to keep what each CPU counted, which takes memory for each. Before the start. */
 void ki_measure_each_cpu(struct ki_measure *m);
+/* Of how many CPUs that is. 1: of a process, where each is not wanted. */
+unsigned int ki_measure_cpus(const struct ki_measure *m);
 
 /* Ask the driver about everything, and install nothing: ki_measure_refusal then tells what would be
    left out. */

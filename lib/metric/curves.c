@@ -95,10 +95,10 @@ static struct ki_node *sometimes(const struct ask *a, const struct curve *c, str
 static int make_acting(const struct ask *a, const struct curve *c, const struct ki_var *counter,
 		       struct ki_snippet *s, struct ki_node **out)
 {
-	struct ki_node *more, *add;
+	struct ki_node *more, *add, *cpu = counter->count > 1 ? ki_expr_fact(s, KI_FACT_CPU) : NULL;
 	int ret;
 
-	add = ki_stmt_update(s, KI_UPDATE_ADD, counter, NULL, ki_expr_const(s, KI_I64, 1));
+	add = ki_stmt_update(s, KI_UPDATE_ADD, counter, cpu, ki_expr_const(s, KI_I64, 1));
 	*out = add;
 	if (!a->make)
 		return 0;
@@ -117,7 +117,9 @@ int ki_count_build(const struct ask *a, const struct curve *c, const struct word
 	const struct ki_var counter = {.name = "count",
 				       .kind = KI_VAR_CPU,
 				       .type = KI_U64,
-				       .first = a->m->counters.v[c->counter]};
+				       .first = a->m->counters.v[c->counter],
+				       .count = ki_measure_is_spread(a->m) ? ki_measure_cpus(a->m)
+									   : 0};
 	int ret = make_acting(a, c, &counter, s, out);
 
 	if (!ret && a->when)
@@ -160,7 +162,7 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 		     const struct words *words)
 {
 	struct ki_plan *plan = a->m->plan;
-	bool bare = !a->when && !a->make && !a->m->told;
+	bool bare = !a->when && !a->make && !a->m->told && !ki_measure_is_spread(a->m);
 	int ret = ki_measure_counters(a->m, 1, &c->counter, a->err);
 
 	c->passes = c->counter;
@@ -242,6 +244,9 @@ static int check(const struct ask *a)
 {
 	if (a->m->started)
 		return ki_err_set(a->err, -EBUSY, 0, "measurement: it has begun");
+	if (ki_measure_is_spread(a->m) && a->row->source != SOURCE_NONE)
+		return ki_err_reason(a->err, KI_R_NOT_IN_PROCESS, a->fn->start, "%s",
+				     ki_measure_name(a->fn));
 	return 0;
 }
 

@@ -59,17 +59,18 @@ void ki_measure_free(struct ki_measure *m)
 
 int ki_measure_counters(struct ki_measure *m, uint32_t count, uint32_t *index, struct ki_err *err)
 {
+	const uint32_t each = ki_measure_is_spread(m) ? ki_measure_cpus(m) : 1;
 	uint32_t first;
 	int ret;
 
 	if (ki_vec_reserve(&m->counters, count))
 		return ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
-	ret = ki_counters_take(m->t, count, &first, err);
+	ret = ki_counters_take(m->t, count * each, &first, err);
 	if (ret)
 		return ret;
 	*index = (uint32_t)m->counters.n;
 	for (uint32_t i = 0; i < count; i++)
-		m->counters.v[m->counters.n++] = first + i;
+		m->counters.v[m->counters.n++] = first + i * each;
 	return 0;
 }
 

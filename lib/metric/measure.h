@@ -160,7 +160,7 @@ struct ask {
 /* ---- where it is measured, in the kernel or in a process (place.c) ---- */
 
 bool ki_measure_in_process(const struct ki_measure *m);
-unsigned int ki_measure_cpus(const struct ki_measure *m); /* that count apart; 1: nobody does */
+bool ki_measure_is_spread(const struct ki_measure *m); /* in a process, each CPU apart */
 /* How fast the time stamp counter is; 0 and an error. */
 uint32_t ki_measure_khz(struct ki_measure *m, struct ki_err *err);
 int ki_measure_put_in(struct ki_measure *m, struct ki_err *err);

@@ -3,12 +3,13 @@
  * Where a measurement is: in the kernel, through the driver, or in a process, through the library's
  * own linker. All else is the same.
  *
- * In a process counters are words that all threads share, so there is one value of each. Its clock
- * is the time stamp counter, too, and how fast that is is found by comparing it with the kernel's
+ * In a process counters are words that all threads share, so there is one value of each; where each
+ * CPU is to be told, a run of them, and the code asks which CPU it is on. Its clock is the time stamp counter, too, and how fast that is is found by comparing it with the kernel's
  * clock of the same source, which knows.
  */
 #include <errno.h>
 #include <time.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include "metric/measure.h"
@@ -24,7 +25,14 @@ bool ki_measure_in_process(const struct ki_measure *m)
 
 unsigned int ki_measure_cpus(const struct ki_measure *m)
 {
-	return ki_measure_in_process(m) ? 1 : ki_target_info(m->t)->cpus;
+	if (!ki_measure_in_process(m))
+		return ki_target_info(m->t)->cpus;
+	return m->each_cpu ? (unsigned int)sysconf(_SC_NPROCESSORS_CONF) : 1;
+}
+
+bool ki_measure_is_spread(const struct ki_measure *m)
+{
+	return ki_measure_in_process(m) && m->each_cpu;
 }
 
 static int64_t now_ns(void)
@@ -112,8 +120,15 @@ uint64_t ki_measure_counter(const struct ki_measure *m, size_t index, int cpu)
 {
 	const uint32_t number = m->counters.v[index];
 
-	if (m->process)
-		return ki_process_read(m->process, number);
+	if (m->process && cpu != KI_ALL_CPUS)
+		return ki_process_read(m->process, number + (uint32_t)cpu);
+	if (m->process) {
+		uint64_t sum = 0;
+
+		for (uint32_t i = 0; i < ki_measure_cpus(m); i++)
+			sum += ki_process_read(m->process, number + i);
+		return sum;
+	}
 	return cpu == KI_ALL_CPUS ? ki_counter_read(m->map, number)
 				  : ki_counter_read_cpu(m->map, number, (unsigned int)cpu);
 }

@@ -354,11 +354,12 @@ int ki_points_resolve(struct ki_points *p, struct ki_target *t, const struct ki_
 	if (!ret && !p->measure)
 		ret = ki_measure_new(at, &p->measure, err);
 	p->splits = how->splits;
-	p->cpus = how->per_cpu ? ki_target_info(at)->cpus : 0;
 	if (!ret)
 		ki_measure_tell(p->measure, how->kernel ? t : NULL);
 	if (!ret && how->per_cpu)
 		ki_measure_each_cpu(p->measure);
+	if (!ret && how->per_cpu)
+		p->cpus = ki_measure_cpus(p->measure);
 	if (!ret && how->metered)
 		ki_measure_meter(p->measure);
 	if (!ret && how->sheds)

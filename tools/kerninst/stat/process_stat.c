@@ -78,9 +78,11 @@ static int check(const struct verb *self, const struct stat_options *o)
 		bool given;
 		const char *name;
 	} rows[] = {
-		{o->when.own, "--own"},	   {o->per_cpu, "--per-cpu"},
-		{o->dry_run, "--dry-run"}, {o->hash, "--text-hash"},
-		{o->preset, "a preset"},   {o->moving != KI_MOVING_AUTO, "--move"},
+		{o->when.own, "--own"},
+		{o->dry_run, "--dry-run"},
+		{o->hash, "--text-hash"},
+		{o->preset, "a preset"},
+		{o->moving != KI_MOVING_AUTO, "--move"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
