@@ -82,10 +82,10 @@ int ki_process_go(struct ki_request *q)
 	lockdep_assert_held(&ki_lock);
 	if (!p)
 		return ki_refuse(&q->arg.process_go.reason, KI_R_BAD_REQUEST);
-	if (atomic_cmpxchg(&p->hold.state, KI_HOLD_WAITS, KI_HOLD_GOES) != KI_HOLD_WAITS) {
-		WRITE_ONCE(p->hold.late, false);
+	/* Who is told that one was late has not looked for the next one yet, which waits on. */
+	if (xchg(&p->hold.late, false) ||
+	    atomic_cmpxchg(&p->hold.state, KI_HOLD_WAITS, KI_HOLD_GOES) != KI_HOLD_WAITS)
 		return -ESRCH;
-	}
 	wake_up_all(&ki_holds);
 	return 0;
 }
