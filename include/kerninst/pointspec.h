@@ -63,7 +63,7 @@ struct ki_pointspec {
 /* 0, or -EINVAL and *why says what is wrong with the text. */
 int ki_pointspec_parse(const char *text, struct ki_pointspec *out, const char **why);
 
-/* "PID/" before a point: whose it is, and *rest stands after it. 0: nobody's, *rest is all. */
+/* "PID/" before a point: the process, and *rest stands after it. 0: there is none, *rest is all. */
 pid_t ki_pointspec_process(const char *text, const char **rest);
 
 bool ki_pointspec_is_glob(const char *s);

@@ -4,8 +4,9 @@
  * own linker. All else is the same.
  *
  * In a process counters are words that all threads share, so there is one value of each; where each
- * CPU is to be told, a run of them, and the code asks which CPU it is on. Its clock is the time stamp counter, too, and how fast that is is found by comparing it with the kernel's
- * clock of the same source, which knows.
+ * CPU is to be told, a run of them, and the code asks which CPU it is on. Its clock is the time
+ * stamp counter, too, and how fast that is is found by comparing it with the kernel's clock of the
+ * same source, which knows.
  */
 #include <errno.h>
 #include <time.h>

@@ -58,8 +58,8 @@ int ki_table_candidates(struct ki_analysis *a, struct ki_unknown_jump *jumps, si
 			bool *found);
 
 /*
- * tables_steps.c: instruction `sum` adds the two registers, and their sum is jumped to. Is it that of
- * a piece of code, of several of equal length?
+ * tables_steps.c: instruction `sum` adds the two registers, and their sum is jumped to. Is it the
+ * place of a piece of code, of several of equal length?
  */
 bool ki_table_pieces(const struct ki_analysis *a, uint32_t sum, const uint8_t reg[2],
 		     struct ki_jump_table *t);
