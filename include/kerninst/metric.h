@@ -122,11 +122,11 @@ struct ki_measure;
  * Of a process: all threads share one counter, changed with a lock. Of single CPUs hits are told,
  * no times (KI_R_NOT_IN_PROCESS); a thread that is moved at that moment may be told of the CPU that
  * it was on. A tail jump ends a call, as if it were a return; "returns" is refused where there is
- * one. Metrics of what only the kernel knows are refused: vtime, faults, switches, events. What has not
- * come to its end when the process ends, or becomes another program, is not counted. A thread that
- * leaves otherwise (longjmp, an exception, pthread_exit) stays inside, and walltime and concurrency
- * go on. What is forked is counted too, each process by itself for what lasts: of its calls those
- * that are over. ki_measure_check, _pause, _update and _sample_to are for the kernel.
+ * one. Metrics of what only the kernel knows are refused: vtime, faults, switches, events. What has
+ * not come to its end when the process ends, or becomes another program, is not counted. A thread
+ * that leaves otherwise (longjmp, an exception, pthread_exit) stays inside, and walltime and
+ * concurrency go on. What is forked is counted too, each process by itself for what lasts: of its
+ * calls those that are over. ki_measure_check, _pause, _update and _sample_to are for the kernel.
  */
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err);
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */

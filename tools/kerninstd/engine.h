@@ -23,7 +23,7 @@ struct command {
 	struct command *next;
 	void (*run)(struct engine *e, struct command *c);
 	json_t *body; /* of a POST; else NULL */
-	const char *name, *client;
+	const char *name, *client, *process;
 	bool more;  /* recording: with the functions; metrics: in OpenMetrics */
 	bool later; /* it is answered by the engine, but not after run */
 	struct reply reply;
@@ -40,7 +40,8 @@ struct command {
 struct source {
 	void (*info)(struct source *s, struct ki_json *j); /* members of info */
 	void (*metrics)(struct source *s, struct ki_json *j, const char *key);
-	void (*functions)(struct source *s, struct reply *r);
+	/* process: its number, as text; "": of the kernel */
+	void (*functions)(struct source *s, const char *process, struct reply *r);
 	void (*function)(struct source *s, const char *name, struct reply *r);
 	void (*inserted)(struct source *s, struct client *mine, struct reply *r);
 	void (*add)(struct source *s, struct client *c, json_t *curves, struct reply *r);
@@ -55,6 +56,8 @@ struct source {
 	void (*close)(struct source *s);
 	/* To see what has become of the machine: when again. May be NULL. */
 	double (*look_around)(struct source *s, double now);
+	/* Processes that can be looked at. May be NULL: there are none. */
+	void (*processes)(struct source *s, struct reply *r);
 };
 
 struct engine_options {

@@ -99,6 +99,7 @@ static bool make_command(struct request *r, enum MHD_Result *ret)
 	c->answered = answered;
 	c->name = argument(r->conn, "name");
 	c->client = argument(r->conn, "client");
+	c->process = argument(r->conn, "process");
 	c->more = *argument(r->conn, "functions") == '1' ||
 		  (!strcmp(r->route->path, "/api/functions") &&
 		   accepts(r->conn, MHD_HTTP_HEADER_ACCEPT_ENCODING, "gzip")) ||

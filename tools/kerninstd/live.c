@@ -133,6 +133,7 @@ static void close_live(struct source *s)
 	struct live *l = live_of(s);
 
 	live_known_end(l);
+	live_process_forget(l, 0);
 	text_free(&l->modules);
 	ki_target_free(l->look);
 	free(l);
@@ -160,9 +161,22 @@ int live_open(struct engine *e, const live_exports *exports, struct source **out
 	uname(&u);
 	snprintf(l->release, sizeof(l->release), "%s", u.release);
 	l->source = (struct source){
-		info,	  metrics,     live_functions, live_function,	 live_inserted,
-		live_add, live_remove, clear,	       live_openmetrics, begin,
-		end,	  live_sample, close_live,     live_look_around};
+		.info = info,
+		.metrics = metrics,
+		.functions = live_functions,
+		.function = live_function,
+		.inserted = live_inserted,
+		.add = live_add,
+		.remove = live_remove,
+		.clear = clear,
+		.openmetrics = live_openmetrics,
+		.begin = begin,
+		.end = end,
+		.sample = live_sample,
+		.close = close_live,
+		.look_around = live_look_around,
+		.processes = live_processes,
+	};
 	*out = &l->source;
 	return 0;
 }

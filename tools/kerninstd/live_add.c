@@ -4,20 +4,11 @@
  * each, in the order of their addresses.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "live_inside.h"
-
-struct adding {
-	struct live *live;
-	struct session *session;
-	struct ki_measure *m;
-	struct asked **sorted; /* those that are not refused, by function */
-	size_t n;
-	const struct ki_symbol **syms; /* of them, each once */
-	size_t nsyms, at;	       /* at: of the sorted ones that are done */
-};
 
 static int by_symbol(const void *a, const void *b)
 {
@@ -94,9 +85,38 @@ static int analyze(struct adding *a, struct ki_err *err)
 		err);
 }
 
-static int measure(struct adding *a, bool each_cpu, struct ki_err *err)
+int adding_begin(struct adding *a, struct live *l, size_t room)
 {
+	*a = (struct adding){.live = l, .room = room};
+	a->rows = calloc(room + 1, sizeof(*a->rows));
+	a->sorted = calloc(room + 1, sizeof(*a->sorted));
+	a->syms = calloc(room + 1, sizeof(*a->syms));
+	return a->rows && a->sorted && a->syms ? 0 : -ENOMEM;
+}
+
+void adding_take(struct adding *a, struct asked *w)
+{
+	if (a->nrows == a->room)
+		return;
+	a->rows[a->nrows++] = w;
+	if (!w->refused)
+		a->sorted[a->n++] = w;
+}
+
+void adding_end(struct adding *a)
+{
+	free(a->rows);
+	free(a->sorted);
+	free(a->syms);
+}
+
+int adding_measure(struct adding *a, struct ki_err *err)
+{
+	bool each_cpu = false;
 	int ret = ki_measure_new(a->session->t, &a->m, err);
+
+	for (size_t i = 0; i < a->n; i++)
+		each_cpu |= a->sorted[i]->cpu != KI_ALL_CPUS;
 
 	if (ret)
 		return ret;
@@ -124,6 +144,8 @@ static struct session *get_session(struct owner *o, struct ki_err *err)
 	struct session *s = o->sessions;
 	bool changed;
 
+	while (s && s->pid)
+		s = s->next;
 	if (s && s->curves < SESSION_CURVES)
 		return ki_target_refresh(s->t, &changed, err) ? NULL : s;
 	s = calloc(1, sizeof(*s));
@@ -148,14 +170,24 @@ static char *where_of(const struct asked *w)
 	return strdup(*name == ':' ? name + 1 : name);
 }
 
-static int push_curve(struct live *l, struct batch *b, struct asked *w, int cpu)
+/* A process's has its number before it, as in points. */
+static char *module_of(const struct asked *w)
+{
+	char *name;
+
+	if (!w->pid)
+		return strdup(w->sym->module);
+	return asprintf(&name, "%d/%s", (int)w->pid, w->sym->module) < 0 ? NULL : name;
+}
+
+static int push_curve(struct live *l, struct batch *b, struct asked *w, uint32_t id, int cpu)
 {
 	struct curve c = {
-		.id = l->next_id,
+		.id = id ? id : l->next_id,
 		.metric = w->metric,
 		.point = strdup(w->point),
 		.function = strdup(w->sym->name),
-		.module = strdup(w->sym->module),
+		.module = module_of(w),
 		.where = where_of(w),
 		.predicate = strdup(w->condition ? w->condition : ""),
 		.cpu = cpu,
@@ -168,9 +200,23 @@ static int push_curve(struct live *l, struct batch *b, struct asked *w, int cpu)
 		curve_free(&c);
 		return -ENOMEM;
 	}
-	l->next_id++;
+	l->next_id += !id;
 	b->left++;
 	return 0;
+}
+
+/* One, or one for each CPU. */
+static int push_curves(struct live *l, struct batch *b, struct asked *w)
+{
+	const uint32_t id = w->id;
+	const bool each = w->cpu == ASKED_EACH;
+	int ret = 0;
+
+	if (!id)
+		w->id = l->next_id;
+	for (unsigned int cpu = 0; !ret && cpu < (each ? l->cpus : 1); cpu++)
+		ret = push_curve(l, b, w, id, each ? (int)cpu : w->cpu);
+	return ret;
 }
 
 static void mark_first(struct batch *b)
@@ -187,7 +233,7 @@ static void mark_first(struct batch *b)
 }
 
 /* The curves of what has been measured since ki_measure_start. */
-static struct batch *make_batch(struct live *l, struct adding *a, struct asked *w, size_t n)
+static struct batch *make_batch(struct adding *a)
 {
 	struct batch *b = calloc(1, sizeof(*b));
 	int ret = b ? 0 : -ENOMEM;
@@ -197,90 +243,95 @@ static struct batch *make_batch(struct live *l, struct adding *a, struct asked *
 	b->m = a->m;
 	b->session = a->session;
 	b->since = b->looked = engine_now();
-	for (size_t i = 0; !ret && i < n; i++) {
-		bool each = w[i].cpu == ASKED_EACH;
-
-		w[i].id = l->next_id;
-		for (unsigned int cpu = 0; !ret && !w[i].refused && cpu < (each ? l->cpus : 1);
-		     cpu++)
-			ret = push_curve(l, b, &w[i], each ? (int)cpu : w[i].cpu);
-	}
+	for (size_t i = 0; !ret && i < a->nrows; i++)
+		if (!a->rows[i]->refused)
+			ret = push_curves(a->live, b, a->rows[i]);
 	mark_first(b);
 	return b;
 }
 
-static void answer_batch(struct live *l, struct client *c, struct adding *a, struct asked *w,
-			 size_t n)
+void adding_keep(struct adding *a, struct client *c)
 {
 	struct owner *o = c->own;
-	struct batch *b = make_batch(l, a, w, n);
+	struct batch *b = make_batch(a);
 
 	if (!b || !b->left) {
 		ki_measure_free(a->m);
 		free(b);
 		return;
 	}
-	live_sample(&l->source, c, engine_now()); /* of those that were there before */
+	live_sample(&a->live->source, c, engine_now()); /* of those that were there before */
 	b->next = o->batches;
 	o->batches = b;
 	o->curves += b->left;
 	a->session->batches++;
 }
 
-/* Their symbols are those of the session's own table. */
-static bool read_asked(struct adding *a, struct asked *w, json_t *curves)
+static int install_kernel(struct adding *a, struct client *c, struct asked *w, json_t *curves,
+			  struct ki_err *err)
 {
-	bool each_cpu = false;
 	json_t *o;
 	size_t i;
-
-	json_array_foreach(curves, i, o)
-	{
-		asked_read(&w[i], a->session->t, a->live->cpus, o);
-		if (w[i].refused)
-			continue;
-		a->sorted[a->n++] = &w[i];
-		each_cpu |= w[i].cpu != KI_ALL_CPUS;
-	}
-	return each_cpu;
-}
-
-static int install(struct adding *a, struct client *c, struct asked *w, json_t *curves,
-		   struct ki_err *err)
-{
-	size_t n = json_array_size(curves);
-	bool each_cpu;
 	int ret;
 
 	a->session = get_session(c->own, err);
-	a->sorted = calloc(n + 1, sizeof(*a->sorted));
-	a->syms = calloc(n + 1, sizeof(*a->syms));
-	if (!a->session || !a->sorted || !a->syms)
-		return ki_err_set(err, -ENOMEM, 0, "out of memory");
-	each_cpu = read_asked(a, w, curves);
+	if (!a->session)
+		return err->code;
+	/* Their symbols are those of the session's own table. */
+	json_array_foreach(curves, i, o)
+	{
+		if (w[i].refused || w[i].pid)
+			continue;
+		asked_read(&w[i], a->session->t, a->live->cpus, o);
+		adding_take(a, &w[i]);
+	}
 	if (!a->n)
 		return 0;
-	ret = measure(a, each_cpu, err);
+	ret = adding_measure(a, err);
 	a->session->curves += a->n;
 	return ret;
 }
 
-void live_install(struct live *l, struct client *c, struct asked *w, json_t *curves)
+static bool is_of_kernel(const struct asked *w)
 {
-	struct adding a = {.live = l};
+	return !w->refused && !w->pid;
+}
+
+static void live_install_kernel(struct live *l, struct client *c, struct asked *w, json_t *curves)
+{
 	struct ki_err err = {0};
 	size_t n = json_array_size(curves);
-	int ret = install(&a, c, w, curves, &err);
+	struct adding a;
+	int ret = adding_begin(&a, l, n);
 
+	if (ret)
+		ki_err_set(&err, ret, 0, "out of memory");
+	else
+		ret = install_kernel(&a, c, w, curves, &err);
 	for (size_t i = 0; ret && i < n; i++)
-		if (!w[i].refused)
+		if (is_of_kernel(&w[i]))
 			asked_refuse_err(&w[i], &err);
 	if (a.m)
-		answer_batch(l, c, &a, w, n);
+		adding_keep(&a, c);
+	adding_end(&a);
+}
+
+void live_install(struct live *l, struct client *c, struct asked *w, json_t *curves)
+{
+	size_t n = json_array_size(curves), kernel = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		asked_begin(&w[i], json_array_get(curves, i));
+		kernel += is_of_kernel(&w[i]);
+	}
+	if (kernel)
+		live_install_kernel(l, c, w, curves);
+	/* Each process with all its curves, once. */
+	for (size_t i = 0; i < n; i++)
+		if (w[i].pid && !w[i].refused && !w[i].id)
+			live_install_process(l, c, w, curves, w[i].pid);
 	for (size_t i = 0; i < n; i++)
 		ki_predicate_free(w[i].when);
-	free(a.sorted);
-	free(a.syms);
 }
 
 static void put_curve(struct ki_json *j, const struct curve *c)
@@ -306,15 +357,18 @@ static void put_curve(struct ki_json *j, const struct curve *c)
 	ki_json_close(j);
 }
 
-/* The curves of what was asked for have numbers one after the other, in the newest batch. */
-static void put_asked(const struct live *l, const struct batch *b, const struct asked *w,
+/* The curves of what was asked for have numbers one after the other, in one batch. */
+static void put_asked(const struct live *l, const struct owner *o, const struct asked *w,
 		      struct ki_json *j)
 {
-	uint32_t n = w->cpu == ASKED_EACH ? l->cpus : 1;
+	uint32_t n = w->cpu == ASKED_EACH ? l->cpus : 1, found = 0;
 
-	for (size_t i = 0; b && !w->refused && i < b->curves.n; i++)
-		if (b->curves.v[i].id >= w->id && b->curves.v[i].id - w->id < n)
-			put_curve(j, &b->curves.v[i]);
+	for (const struct batch *b = o->batches; b && !w->refused && !found; b = b->next)
+		for (size_t i = 0; i < b->curves.n; i++)
+			if (b->curves.v[i].id >= w->id && b->curves.v[i].id - w->id < n) {
+				put_curve(j, &b->curves.v[i]);
+				found++;
+			}
 	if (!w->refused)
 		return;
 	ki_json_open(j, NULL, '{');
@@ -324,7 +378,7 @@ static void put_asked(const struct live *l, const struct batch *b, const struct 
 	ki_json_close(j);
 }
 
-static void answer(struct live *l, const struct batch *b, const struct asked *w, size_t n,
+static void answer(struct live *l, const struct owner *o, const struct asked *w, size_t n,
 		   struct reply *r)
 {
 	struct doc d;
@@ -336,7 +390,7 @@ static void answer(struct live *l, const struct batch *b, const struct asked *w,
 	ki_json_open(&d.j, NULL, '{');
 	ki_json_open(&d.j, "curves", '[');
 	for (size_t i = 0; i < n; i++)
-		put_asked(l, b, &w[i], &d.j);
+		put_asked(l, o, &w[i], &d.j);
 	ki_json_close(&d.j);
 	ki_json_close(&d.j);
 	doc_reply(&d, r);
@@ -361,7 +415,6 @@ void live_add(struct source *s, struct client *c, json_t *curves, struct reply *
 {
 	struct live *l = live_of(s);
 	struct owner *o = c->own;
-	const struct batch *before = o->batches;
 	size_t n = json_array_size(curves);
 	struct asked *w;
 
@@ -376,6 +429,6 @@ void live_add(struct source *s, struct client *c, json_t *curves, struct reply *
 		return;
 	}
 	live_install(l, c, w, curves);
-	answer(l, o->batches == before ? NULL : o->batches, w, n, r);
+	answer(l, o, w, n, r);
 	free(w);
 }

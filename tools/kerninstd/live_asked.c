@@ -59,7 +59,7 @@ static void read_point(struct asked *w, struct ki_target *t)
 	struct ki_err err = {0};
 	const char *why;
 
-	if (ki_pointspec_parse(w->point, &w->spec, &why)) {
+	if (ki_pointspec_parse(w->behind, &w->spec, &why)) {
 		asked_refuse(w, "BAD_POINT", "'%.60s': %s", w->point, why);
 		return;
 	}
@@ -78,7 +78,7 @@ static void read_point(struct asked *w, struct ki_target *t)
 	}
 }
 
-void asked_read(struct asked *w, struct ki_target *t, unsigned int cpus, json_t *o)
+void asked_begin(struct asked *w, json_t *o)
 {
 	w->name = json_string_value(json_object_get(o, "metric"));
 	w->point = json_string_value(json_object_get(o, "point"));
@@ -90,7 +90,16 @@ void asked_read(struct asked *w, struct ki_target *t, unsigned int cpus, json_t 
 			     w->metric ? "no point is given" : "there is no such metric");
 		return;
 	}
+	w->pid = ki_pointspec_process(w->point, &w->behind);
+}
+
+void asked_read(struct asked *w, struct ki_target *t, unsigned int cpus, json_t *o)
+{
+	ki_predicate_free(w->when);
+	w->when = NULL;
 	read_cpu(w, cpus, o);
+	if (w->pid && w->cpu != KI_ALL_CPUS)
+		asked_refuse(w, "NO_CPU", "of a process cpu is \"all\"");
 	if (!w->refused)
 		read_condition(w, o);
 	if (!w->refused)

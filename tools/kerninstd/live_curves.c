@@ -106,31 +106,41 @@ void live_sample(struct source *s, struct client *c, double now)
 		next_due(c, now);
 }
 
-static void free_batch(struct batch *b)
+void batch_free(struct live *l, struct owner *o, struct batch *b)
 {
+	struct session *s = b->session, **at = &o->sessions;
+	struct batch **bt = &o->batches;
+
+	while (*bt != b)
+		bt = &(*bt)->next;
+	*bt = b->next;
+	o->curves -= b->left;
 	for (size_t i = 0; i < b->curves.n; i++)
 		curve_free(&b->curves.v[i]);
 	ki_vec_free(&b->curves);
 	ki_reading_free(b->last);
 	ki_measure_free(b->m);
-	b->session->batches--;
 	free(b);
+	s->batches--;
+	if (!s->pid)
+		return;
+	while (*at != s)
+		at = &(*at)->next;
+	*at = s->next;
+	live_process_forget(l, s->pid);
+	ki_target_free(s->t);
+	free(s);
 }
 
 /* Batches without curves, sessions that are used up. */
-static void sweep(struct owner *o, bool all)
+static void sweep(struct live *l, struct owner *o, bool all)
 {
 	struct session **at = &o->sessions, *s;
-	struct batch **bt = &o->batches, *b;
 
-	while ((b = *bt)) {
-		if (b->left && !all) {
-			bt = &b->next;
-			continue;
-		}
-		*bt = b->next;
-		o->curves -= b->left;
-		free_batch(b);
+	for (struct batch *next, *b = o->batches; b; b = next) {
+		next = b->next;
+		if (!b->left || all)
+			batch_free(l, o, b);
 	}
 	while ((s = *at)) {
 		if (s->batches || (s->curves < SESSION_CURVES && !all)) {
@@ -145,8 +155,7 @@ static void sweep(struct owner *o, bool all)
 
 void live_take_out(struct live *l, struct client *c)
 {
-	(void)l;
-	sweep(c->own, true);
+	sweep(l, c->own, true);
 }
 
 /* Code that no curve has any more is paused for good. */
@@ -190,7 +199,8 @@ static void remove_from(struct owner *o, struct batch *b, const json_int_t *ids,
 		b->left--;
 		o->curves--;
 	}
-	if (!b->left || b->left == before)
+	/* In a process what has no curve stays, as long as others are there. */
+	if (!b->left || b->left == before || b->session->pid)
 		return;
 	rest_unused(b);
 	ki_measure_update(b->m, err);
@@ -221,7 +231,7 @@ void live_remove(struct source *s, struct client *c, json_t *ids, struct reply *
 	live_sample(s, c, engine_now());
 	for (struct batch *b = o->batches; b; b = b->next)
 		remove_from(o, b, v, n, &err);
-	sweep(o, false);
+	sweep(live_of(s), o, false);
 	free(v);
 	if (err.code) {
 		reply_error(r, 500, reply_tag(&err), "%s", err.msg);

@@ -4,6 +4,7 @@
  * as they stand, and which registers are free.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 
 struct shown {
 	struct live *live;
+	struct ki_target *t;
+	pid_t pid; /* 0: t is the kernel */
 	const struct ki_function *fn;
 	struct ki_spans spans;
 	struct ki_listing now;
@@ -20,12 +23,22 @@ struct shown {
 	int unknown;	 /* 0, or why they are not known: -EAGAIN: they will be */
 };
 
+/* As points name it; in the kernel its name alone. */
+static void put_name(const struct shown *f, const char *key, const struct ki_symbol *sym,
+		     struct ki_json *j)
+{
+	char name[800];
+
+	snprintf(name, sizeof(name), "%d/%s:%s", (int)f->pid, sym->module, sym->name);
+	ki_json_str(j, key, f->pid ? name : sym->name);
+}
+
 static void put_edges(const struct shown *f, const struct ki_block *b, struct ki_json *j)
 {
 	ki_json_open(j, "edges", '[');
 	for (uint32_t i = b->first_edge; i < b->first_edge + b->nedges; i++) {
 		const struct ki_edge *e = &f->fn->edges[i];
-		const struct ki_symbol *to = ki_target_symbol_at(f->live->look, e->to);
+		const struct ki_symbol *to = ki_target_symbol_at(f->t, e->to);
 
 		ki_json_open(j, NULL, '{');
 		ki_json_u64(j, "index", i);
@@ -35,7 +48,7 @@ static void put_edges(const struct shown *f, const struct ki_block *b, struct ki
 		else
 			ki_json_u64(j, "to", e->to_block);
 		if (e->to_block == KI_NONE && to)
-			ki_json_str(j, "target", to->name);
+			put_name(f, "target", to, j);
 		ki_json_close(j);
 	}
 	ki_json_close(j);
@@ -129,8 +142,7 @@ static void put_insn(const struct shown *f, uint32_t i, uint32_t block, struct k
 	const uint8_t *then = f->fn->bytes + (in->addr - f->fn->start);
 	const uint8_t *now = f->now.bytes + (in->addr - f->fn->start);
 	bool same = !memcmp(then, now, in->len);
-	const struct ki_symbol *to =
-		in->target ? ki_target_symbol_at(f->live->look, in->target) : NULL;
+	const struct ki_symbol *to = in->target ? ki_target_symbol_at(f->t, in->target) : NULL;
 	char text[KI_LISTING_TEXT];
 
 	ki_insn_format(f->fn, in, text, sizeof(text));
@@ -142,7 +154,7 @@ static void put_insn(const struct shown *f, uint32_t i, uint32_t block, struct k
 	ki_json_str(j, "text", text);
 	put_now_text(f, i, same, text, j);
 	if (to && to->addr == in->target)
-		ki_json_str(j, "target", to->name);
+		put_name(f, "target", to, j);
 	put_free(f, i, j);
 	if (in->reason)
 		ki_json_str(j, "refused", ki_reason_tag(in->reason));
@@ -165,15 +177,17 @@ static const char *registers(const struct shown *f)
 
 static void put_function(const struct shown *f, const char *name, struct reply *r)
 {
+	char module[300];
 	struct doc d;
 
 	if (doc_begin(&d)) {
 		reply_no_memory(r);
 		return;
 	}
+	snprintf(module, sizeof(module), "%d/%s", (int)f->pid, f->fn->symbol->module);
 	ki_json_open(&d.j, NULL, '{');
 	ki_json_str(&d.j, "name", name);
-	ki_json_str(&d.j, "module", f->fn->symbol->module);
+	ki_json_str(&d.j, "module", f->pid ? module : f->fn->symbol->module);
 	ki_json_hex(&d.j, "addr", f->fn->start);
 	ki_json_u64(&d.j, "size", f->fn->end - f->fn->start);
 	if (f->fn->reason)
@@ -189,29 +203,28 @@ static void put_function(const struct shown *f, const char *name, struct reply *
 static void find_used(struct shown *f)
 {
 	f->used = calloc(f->fn->ninsns + 1, sizeof(*f->used));
-	f->unknown = f->used ? live_known(f->live, f->fn, f->used) : -ENOMEM;
+	f->unknown = !f->used ? -ENOMEM : f->pid ? -ENODATA : live_known(f->live, f->fn, f->used);
 }
 
-static int show(struct live *l, const struct ki_symbol *sym, const char *name, struct reply *r,
+static int show(struct shown *f, const struct ki_symbol *sym, const char *name, struct reply *r,
 		struct ki_err *err)
 {
-	struct shown f = {.live = l};
 	struct ki_function *fn;
-	int ret = ki_function_analyze(l->look, sym, &fn, err);
+	int ret = ki_function_analyze(f->t, sym, &fn, err);
 
 	if (ret)
 		return ret;
-	f.fn = fn;
-	ret = ki_spans_find(fn, &f.spans, err);
+	f->fn = fn;
+	ret = ki_spans_find(fn, &f->spans, err);
 	if (!ret)
-		ret = ki_listing_new(&f.now, fn, fn->start, true, KI_SYNTAX_INTEL, err);
+		ret = ki_listing_new(&f->now, fn, fn->start, true, KI_SYNTAX_INTEL, err);
 	if (!ret) {
-		find_used(&f);
-		put_function(&f, name, r);
-		ki_listing_free(&f.now);
+		find_used(f);
+		put_function(f, name, r);
+		ki_listing_free(&f->now);
 	}
-	free(f.used);
-	ki_spans_free(&f.spans);
+	free(f->used);
+	ki_spans_free(&f->spans);
 	ki_function_free(fn);
 	return ret;
 }
@@ -224,28 +237,39 @@ static int note_symbol(void *ctx, const struct ki_symbol *sym)
 	return 0;
 }
 
+/* Where the function is looked for. */
+static struct ki_target *open_of(struct live *l, pid_t pid, const struct ki_pointspec *spec,
+				 struct ki_err *err)
+{
+	if (pid)
+		return live_process_function(l, pid, spec, err);
+	return live_refresh(l, err) ? NULL : l->look;
+}
+
 void live_function(struct source *s, const char *name, struct reply *r)
 {
-	struct live *l = live_of(s);
+	struct shown f = {.live = live_of(s)};
 	const struct ki_symbol *sym = NULL;
 	struct ki_pointspec spec;
 	struct ki_err err = {0};
 	char nothing[KI_MATCH_WHY];
-	const char *why;
+	const char *why, *behind;
 	size_t n;
 
-	if (ki_pointspec_parse(name, &spec, &why) || spec.suffix != KI_POINTSPEC_NONE ||
-	    ki_pointspec_is_glob(name)) {
-		reply_error(r, 400, "BAD_NAME", "a function is [MODULE:]NAME[@0xADDRESS]");
+	f.pid = ki_pointspec_process(name, &behind);
+	if (ki_pointspec_parse(behind, &spec, &why) || spec.suffix != KI_POINTSPEC_NONE ||
+	    ki_pointspec_is_glob(behind)) {
+		reply_error(r, 400, "BAD_NAME", "a function is [PID/][MODULE:]NAME[@0xADDRESS]");
 		return;
 	}
-	if (!live_refresh(l, &err))
-		ki_match_each(l->look, &spec, note_symbol, &sym, &n);
-	if (!err.code && !sym) {
-		ki_match_nothing(l->look, &spec, nothing);
+	f.t = open_of(f.live, f.pid, &spec, &err);
+	if (f.t)
+		ki_match_each(f.t, &spec, note_symbol, &sym, &n);
+	if (f.t && !sym) {
+		ki_match_nothing(f.t, &spec, nothing);
 		reply_error(r, 404, ki_reason_tag(KI_R_NO_SYMBOL), "%s", nothing);
 		return;
 	}
-	if (err.code || show(l, sym, name, r, &err))
+	if (!f.t || show(&f, sym, name, r, &err))
 		reply_error(r, 409, reply_tag(&err), "%s", err.msg);
 }

@@ -71,10 +71,12 @@ double live_look_around(struct source *s, double now)
 
 	if (!l->engine->clients.n) {
 		text_free(&l->modules);
+		live_process_forget(l, 0);
 		return INFINITY;
 	}
 	if (l->modules.v && now < l->look_around)
 		return l->look_around;
+	live_look_at_processes(l);
 	read_modules(&seen);
 	if (!seen.failed) {
 		if (l->modules.v && strcmp(l->modules.v, seen.v) != 0)

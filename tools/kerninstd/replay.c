@@ -254,20 +254,21 @@ int replay_open(struct engine *e, const char *path, double speed, struct source 
 	}
 	r->engine = e;
 	r->speed = speed;
-	r->source = (struct source){info,
-				    metrics,
-				    replay_functions,
-				    replay_function,
-				    replay_inserted,
-				    replay_add,
-				    remove_curves,
-				    clear,
-				    replay_openmetrics,
-				    begin,
-				    end,
-				    sample,
-				    close_replay,
-				    NULL};
+	r->source = (struct source){
+		.info = info,
+		.metrics = metrics,
+		.functions = replay_functions,
+		.function = replay_function,
+		.inserted = replay_inserted,
+		.add = replay_add,
+		.remove = remove_curves,
+		.clear = clear,
+		.openmetrics = replay_openmetrics,
+		.begin = begin,
+		.end = end,
+		.sample = sample,
+		.close = close_replay,
+	};
 	*out = &r->source;
 	return 0;
 }

@@ -54,7 +54,7 @@ int replay_open(struct engine *e, const char *path, double speed, struct source 
 /* ---- answers (replay_answers.c) ---- */
 
 struct replay_curve *replay_find(struct replay *r, json_int_t id);
-void replay_functions(struct source *s, struct reply *reply);
+void replay_functions(struct source *s, const char *process, struct reply *reply);
 void replay_function(struct source *s, const char *name, struct reply *reply);
 void replay_inserted(struct source *s, struct client *mine, struct reply *reply);
 void replay_add(struct source *s, struct client *c, json_t *curves, struct reply *reply);

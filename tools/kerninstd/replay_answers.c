@@ -78,10 +78,14 @@ static json_t *make_functions(struct replay *r)
 	return json_pack("{s:o}", "modules", modules);
 }
 
-void replay_functions(struct source *s, struct reply *reply)
+void replay_functions(struct source *s, const char *process, struct reply *reply)
 {
 	struct replay *r = (struct replay *)(void *)s;
 
+	if (*process) {
+		reply_error(reply, 409, "REPLAY", "a recording has no processes to look at");
+		return;
+	}
 	if (!r->functions)
 		r->functions = make_functions(r);
 	answer(reply, r->functions);

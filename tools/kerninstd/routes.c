@@ -39,9 +39,17 @@ static void metrics(struct engine *e, struct command *c)
 
 static void functions(struct engine *e, struct command *c)
 {
-	e->source->functions(e->source, &c->reply);
+	e->source->functions(e->source, c->process, &c->reply);
 	if (c->more)
 		pack(&c->reply);
+}
+
+static void processes(struct engine *e, struct command *c)
+{
+	if (e->source->processes)
+		e->source->processes(e->source, &c->reply);
+	else
+		reply_error(&c->reply, 409, "REPLAY", "a recording has no processes to look at");
 }
 
 static void function(struct engine *e, struct command *c)
@@ -212,7 +220,7 @@ static void append_functions(struct engine *e, struct text *to)
 {
 	struct reply functions = {0};
 
-	e->source->functions(e->source, &functions);
+	e->source->functions(e->source, "", &functions);
 	if (functions.status == 200) {
 		text_str(to, "{\"t\":0,\"event\":\"functions\",\"data\":");
 		text_put(to, functions.body.v,
@@ -255,6 +263,7 @@ static const struct route routes[] = {
 	{"GET", "/api/info", info, ROUTE_ANSWER},
 	{"GET", "/api/metrics", metrics, ROUTE_ANSWER},
 	{"GET", "/api/functions", functions, ROUTE_ANSWER},
+	{"GET", "/api/processes", processes, ROUTE_ANSWER},
 	{"GET", "/api/function", function, ROUTE_ANSWER},
 	{"GET", "/api/inserted", inserted, ROUTE_ANSWER},
 	{"GET", "/api/events", events, ROUTE_EVENTS},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Requests to the daemon. The token is in memory, and in this tab's session for a reload.
-import type { CurveAnswer, FunctionCode, Info, Inserted, Metric, ModuleList, Refusal, Wanted } from "./types";
+import type { CurveAnswer, FunctionCode, Info, Inserted, Metric, ModuleList, ProcessInfo, Refusal, Wanted } from "./types";
 
 export class ApiError extends Error {
 	constructor(readonly status: number, readonly refusal: Refusal) {
@@ -76,7 +76,9 @@ const post = async <T>(path: string, body: unknown): Promise<T> => {
 export const api = {
 	info: () => get<Info>("/api/info"),
 	metrics: () => get<Metric[]>("/api/metrics"),
-	functions: () => get<{ modules: ModuleList[] }>("/api/functions"),
+	/** The kernel's, or a process's. */
+	functions: (pid?: number) => get<{ modules: ModuleList[] }>("/api/functions" + (pid ? "?process=" + pid : "")),
+	processes: () => get<{ processes: ProcessInfo[] }>("/api/processes"),
 	/** With a client it is in that one's recording. */
 	code: (name: string, client: string | null) =>
 		get<FunctionCode>("/api/function?name=" + encodeURIComponent(name) + (client ? "&client=" + encodeURIComponent(client) : "")),

@@ -2,9 +2,10 @@
 // What the parts of the page share: the state, what the daemon has told, the curves.
 import { api } from "./api";
 import { Curves } from "./curves";
-import type { Catalog } from "./search";
+import { notify } from "./dom";
+import { buildCatalog, type Catalog } from "./search";
 import { decodeState, encodeState, type State } from "./state";
-import type { FunctionCode, Info, Metric } from "./types";
+import type { FunctionCode, Info, Metric, ModuleList } from "./types";
 
 type Part = "state" | "info" | "catalog" | "metrics";
 
@@ -15,6 +16,8 @@ export class App {
 	metrics: Metric[] = [];
 	metricsByName = new Map<string, Metric>();
 	readonly curves = new Curves();
+	private kernel: ModuleList[] = [];
+	private processes = new Map<number, ModuleList[]>();
 	private codes = new Map<string, Promise<FunctionCode>>();
 	private listeners = new Map<Part, Set<() => void>>();
 	private timer = 0;
@@ -49,10 +52,35 @@ export class App {
 		else history.replaceState(null, "", hash);
 	}
 
-	setCatalog(catalog: Catalog): void {
-		this.catalog = catalog;
+	setFunctions(kernel: ModuleList[]): void {
+		this.kernel = kernel;
+		this.setCatalog();
+	}
+
+	private setCatalog(): void {
+		this.catalog = buildCatalog([...this.kernel, ...[...this.processes.values()].flat()]);
 		this.codes.clear();
 		this.tell("catalog");
+	}
+
+	/** Its functions are in the tree as they are now. False: they cannot be had, and why has been said. */
+	async openProcess(pid: number): Promise<boolean> {
+		try {
+			this.processes.set(pid, (await api.functions(pid)).modules);
+		} catch (e) {
+			notify((e as Error).message, "error");
+			this.closeProcess(pid);
+			return false;
+		}
+		if (!this.state.pids.includes(pid)) this.change({ pids: [...this.state.pids, pid] });
+		this.setCatalog();
+		return true;
+	}
+
+	/** Its functions are shown, and chosen, no more; what is measured in it stays. */
+	closeProcess(pid: number): void {
+		this.change({ pids: this.state.pids.filter((p) => p !== pid), points: this.state.points.filter((p) => !p.startsWith(pid + "/")) });
+		if (this.processes.delete(pid)) this.setCatalog();
 	}
 
 	setMetrics(list: Metric[]): void {

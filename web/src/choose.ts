@@ -5,6 +5,7 @@ import type { App } from "./app";
 import { h, notify, setText } from "./dom";
 import { MetricPanel } from "./metrics";
 import { makePlan } from "./plan";
+import { ProcessPicker } from "./processes";
 import { kinds, type Kind } from "./state";
 import { Tree } from "./tree";
 import type { Cpu } from "./types";
@@ -28,7 +29,7 @@ export class Choose {
 	constructor(private app: App, start: (kind: Kind) => void) {
 		this.tree = new Tree(app);
 		this.search = h("input", {
-			id: "search", type: "search", placeholder: "Search: vfs read, tcp_*, fuse:, 0xffff…", autocomplete: "off",
+			id: "search", type: "search", placeholder: "Search: vfs read, tcp_*, fuse:, 1234/malloc, 0xffff…", autocomplete: "off",
 			spellcheck: false, "aria-label": "Search functions", oninput: () => app.change({ query: this.search.value }),
 			onkeydown: (e: KeyboardEvent) => this.searchKey(e),
 		});
@@ -49,7 +50,7 @@ export class Choose {
 	private layout(): HTMLElement {
 		const clear = h("button.link", { onclick: () => this.app.change({ points: [], metrics: [], predicate: "", cpus: ["all"] }) }, "Clear all");
 		return h("section.choose", { "aria-label": "What to measure" },
-			h("div.part.resources", null, h("label.head", { for: "search" }, "Where"), this.search, this.tree.element, this.chips),
+			h("div.part.resources", null, h("label.head", { for: "search" }, "Where"), this.search, new ProcessPicker(this.app).element, this.tree.element, this.chips),
 			new MetricPanel(this.app).element,
 			h("div.part.rest", null,
 				h("label.head", { for: "predicate" }, "Only if"), this.predicate, this.predicateNote,
@@ -128,6 +129,6 @@ export class Choose {
 			(refused ? "; " + plan.refused.length + " not possible: " + refused.refused.message : ""));
 		this.planText.classList.toggle("warn", !!refused);
 		this.startButton.disabled = n === 0 || !!this.app.info?.read_only && !this.app.info.replay;
-		this.startButton.title = this.app.info?.read_only && !this.app.info.replay ? "this daemon is read-only" : "Puts the code for these curves into the kernel";
+		this.startButton.title = this.app.info?.read_only && !this.app.info.replay ? "this daemon is read-only" : "Puts the code for these curves in";
 	}
 }

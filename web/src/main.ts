@@ -11,7 +11,6 @@ import { FunctionPage } from "./function";
 import { InsertedPage } from "./inserted";
 import { installKeys } from "./keys";
 import { Recorded } from "./recorded";
-import { buildCatalog } from "./search";
 import { decodeState, themes, type Kind, type View, type VisiState } from "./state";
 import { Stream, type Link } from "./stream";
 import { onTheme, setTheme } from "./theme";
@@ -132,6 +131,12 @@ const stream = new Stream({
 		notify([say(came, " loaded"), say(gone, " unloaded")].filter(Boolean).join("; "));
 		if (!app.info?.replay) api.functions().then(setFunctions).catch((e) => notify((e as Error).message, "error"));
 	},
+	process(pid, ended) {
+		if (!app.state.pids.includes(pid)) return;
+		if (ended) notify("process " + pid + " has ended, or become another program");
+		if (ended) app.closeProcess(pid);
+		else void app.openProcess(pid);
+	},
 	d: (e) => dPage.event(e),
 	link: showLink,
 });
@@ -148,7 +153,7 @@ function askToken(): void {
 }
 
 function setFunctions({ modules }: { modules: ModuleList[] }): void {
-	app.setCatalog(buildCatalog(modules));
+	app.setFunctions(modules);
 }
 
 async function load(): Promise<void> {
@@ -156,6 +161,7 @@ async function load(): Promise<void> {
 		const [metrics, functions] = await Promise.all([api.metrics(), api.functions()]);
 		app.setMetrics(metrics);
 		setFunctions(functions);
+		for (const pid of app.state.pids) void app.openProcess(pid);
 		requestAnimationFrame(() => performance.mark("kperfmon-tree"));
 		stream.open();
 	} catch (e) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Finding functions by parts of their names, globs, module:name and addresses.
+// Finding functions by parts of their names, globs, module:name, process/name and addresses.
 import type { ModuleList } from "./types";
 
 export interface Fn {
@@ -71,11 +71,13 @@ function matcher(word: string): (name: string) => number {
 export function find(catalog: Catalog, query: string): number[] {
 	const text = query.trim().toLowerCase();
 	if (/^0x[0-9a-f]{4,16}$/.test(text)) return byAddress(catalog, BigInt(text));
-	const colon = /^([a-z0-9_-]+):(.*)$/.exec(text);
+	const process = /^([0-9]+\/)([^:]*)$/.exec(text);
+	const colon = /^([a-z0-9_./+-]+):(.*)$/.exec(text);
 	const module = colon ? (colon[1] === "kernel" ? "" : colon[1]) : null;
-	const words = (colon ? colon[2] : text).split(/\s+/).filter(Boolean).map(matcher);
+	const words = (process ? process[2] : colon ? colon[2] : text).split(/\s+/).filter(Boolean).map(matcher);
 	const ranked: number[][] = [[], [], [], []];
 	catalog.modules.forEach((m) => {
+		if (process && !m.name.startsWith(process[1])) return;
 		if (module !== null && m.name.toLowerCase() !== module) return;
 		for (let i = m.first; i < m.first + m.count; i++) {
 			let worst = 0;

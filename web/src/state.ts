@@ -18,6 +18,7 @@ export interface VisiState {
 export interface State {
 	view: View;
 	query: string;
+	pids: number[]; // processes whose functions are shown
 	points: string[];
 	metrics: string[];
 	predicate: string;
@@ -28,7 +29,7 @@ export interface State {
 }
 
 export const emptyState = (): State => ({
-	view: "choose", query: "", points: [], metrics: [], predicate: "", cpus: ["all"], visis: [], fn: "", theme: "auto",
+	view: "choose", query: "", pids: [], points: [], metrics: [], predicate: "", cpus: ["all"], visis: [], fn: "", theme: "auto",
 });
 
 // A colon and a slash are plain in fragments, and frequent in points and metrics.
@@ -76,6 +77,7 @@ export function encodeState(s: State): string {
 	const add = (key: string, value: string): unknown => value && parts.push(key + "=" + value);
 	add("q", encode(s.query));
 	add("fn", encode(s.fn));
+	add("pid", list(s.pids));
 	add("points", list(s.points));
 	add("metrics", list(s.metrics));
 	add("if", encode(s.predicate));
@@ -91,6 +93,7 @@ const readers: Record<string, (s: State, value: string) => void> = {
 	view: (s, v) => (s.view = one(views, v, "choose")),
 	q: (s, v) => (s.query = decode(v)),
 	fn: (s, v) => (s.fn = decode(v)),
+	pid: (s, v) => (s.pids = [...new Set(unlist(v).map(Number).filter((n) => Number.isInteger(n) && n > 0))]),
 	points: (s, v) => (s.points = [...new Set(unlist(v))]),
 	metrics: (s, v) => (s.metrics = [...new Set(unlist(v))]),
 	if: (s, v) => (s.predicate = decode(v)),

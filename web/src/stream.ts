@@ -12,6 +12,7 @@ export interface Listener {
 	curve(id: number, refused: Refusal): void;
 	recorded(curves: CurveAnswer[]): void;
 	modules(came: string[], gone: string[]): void;
+	process(pid: number, ended: boolean): void;
 	d(e: DEvent): void;
 	link(state: Link, why?: string): void;
 }
@@ -37,6 +38,7 @@ export class Stream {
 		on<{ id: number; refused: Refusal }>("curve", (d) => this.listener.curve(d.id, d.refused));
 		on<{ curves: CurveAnswer[] }>("curves", (d) => this.listener.recorded(d.curves));
 		on<{ came: string[]; gone: string[] }>("modules", (d) => this.listener.modules(d.came, d.gone));
+		on<{ pid: number; ended: boolean }>("process", (d) => this.listener.process(d.pid, d.ended));
 		on<DEvent>("d", (d) => this.listener.d(d));
 		on<{ why: string }>("bye", (d) => this.bye(d.why));
 		source.onerror = () => this.lost();

@@ -28,7 +28,7 @@ export class Tree {
 
 	constructor(private app: App) {
 		this.list = new VirtualList({
-			label: "Functions of the kernel and its modules", rowHeight: ROW, role: "tree",
+			label: "Functions of the kernel, its modules, processes", rowHeight: ROW, role: "tree",
 			draw: (row, i) => this.draw(row, this.items[i]),
 			key: (key, i) => this.key(key, i),
 			click: (i, e) => this.click(i, e),

@@ -31,9 +31,15 @@ export interface Metric {
 }
 
 export interface ModuleList {
-	name: string; // "": the kernel itself
+	name: string; // "": the kernel itself; of a process "1234/libc.so.6"
 	names: string[];
 	addr: string[];
+}
+
+export interface ProcessInfo {
+	pid: number;
+	comm: string;
+	args: string;
 }
 
 export interface Edge {

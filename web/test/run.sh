@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The page's tests, in TAP: types, web/dist, its parts by themselves, and in a real browser.
 #
-# usage: web/test/run.sh [parts|page|function|daemon|speed|cover|live]...	default: all but live; daemon: page
-# and function with kerninstd --replay in place of the tests' own server, which make has built;
-# live: kerninstd with the kernel of a virtual machine
+# usage: web/test/run.sh [parts|page|function|daemon|speed|cover|live|process]...	default: all but the last three;
+# daemon: page and function with kerninstd --replay in place of the tests' own server, which make has
+# built; live, process: kerninstd with a virtual machine's kernel, with a program in one
 #
 # Needs node and chromium, and fetches the pinned packages once. Pictures are left in build/web. With
 # KPERFMON_URL, the address (with its token) that kerninstd --replay build/web/session.jsonl has printed,
@@ -13,6 +13,8 @@
 #   browser, by keyboard and on a phone.
 # promise of page-live: P1, P2, P9, P12, P14, P15, P16, P17: The page's curves follow a running
 #   kernel, and its text is the same afterwards.
+# promise of page-process: Points of a process are chosen, measured and shown in the page
+#   beside the kernel's.
 # promise of page, page-browser, page-function, page-daemon, page-speed: P1, P2, P14, P15: The
 #   page's tree, curves, tables, maps and graphs work in a browser, at speed.
 # not shown: P1: A panel of counter registers: events are metrics there, and `kerninst info
@@ -68,16 +70,17 @@ with_daemon() {
 }
 
 # A daemon that looks into a running kernel: the machine's results stand behind the page's.
-live() {
+live() { # TEST SCRIPT
 	local log port machine
 	log=$(mktemp)
 	port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
-	PORT=$port KI_VM_QUIET=1 ../vm/run --forward "$port:$port" --timeout 600 -- env PORT="$port" "$PWD/../test/guest/tools/page.sh" > "$log" 2>&1 &
+	PORT=$port KI_VM_QUIET=1 ../vm/run --forward "$port:$port" --timeout 600 -- env PORT="$port" "$PWD/../test/guest/tools/$2" > "$log" 2>&1 &
 	machine=$!
 	until KPERFMON_URL=$(grep -o 'http://127[^ ]*' "$log") || ! kill -0 $machine 2> /dev/null; do sleep 0.2; done
 	check "kerninstd serves the page from the machine" test -n "$KPERFMON_URL"
-	export KPERFMON_URL
-	timeout 300 node test/live.test.mjs || failed=1
+	KPERFMON_PROCESS=$(sed -n 's/^process \([0-9]*\).*/\1/p' "$log")
+	export KPERFMON_URL KPERFMON_PROCESS
+	timeout 300 node "test/$1.test.mjs" || failed=1
 	wait $machine || failed=1
 	grep -E '^(ok|not ok|#) ' "$log"
 	rm -f "$log"
@@ -97,7 +100,8 @@ for part in "$@"; do
 	case $part in
 	parts) parts ;;
 	daemon) with_daemon ;;
-	live) live ;;
+	live) live live page.sh ;;
+	process) live process page_process.sh ;;
 	*) timeout 300 node "test/$part.test.mjs" || failed=1 ;;
 	esac
 done

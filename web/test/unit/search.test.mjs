@@ -37,6 +37,19 @@ test("module:name, and kernel:name", () => {
 	assert.deepEqual(names("fuse:").length, 3);
 });
 
+test("a process's modules have its number before them, and it alone finds all of them", () => {
+	const with1234 = buildCatalog([...lists,
+		{ name: "1234/libc.so.6", names: ["malloc", "read"], addr: ["0x7f0000001000", "0x7f0000002000"] },
+		{ name: "1234/squid", names: ["clientRead"], addr: ["0x550000001000"] },
+		{ name: "99/squid", names: ["clientRead"], addr: ["0x550000001000"] }]);
+	const found = (q) => find(with1234, q).map((i) => pointOf(with1234, with1234.fns[i]));
+	assert.deepEqual(found("1234/read"), ["1234/libc.so.6:read", "1234/squid:clientRead"]);
+	assert.deepEqual(found("1234/").length, 3);
+	assert.deepEqual(found("1234/libc.so.6:mal"), ["1234/libc.so.6:malloc"]);
+	assert.deepEqual(found("99/"), ["99/squid:clientRead"]);
+	assert.equal(functionOf("1234/libc.so.6:malloc:block/3"), "1234/libc.so.6:malloc");
+});
+
 test("an address finds the function that it is in", () => {
 	assert.deepEqual(names("0xffffffff81000208"), ["vfs_read"]);
 	assert.deepEqual(names("0xFFFFFFFFC0001000"), ["fuse:fuse_read"]);

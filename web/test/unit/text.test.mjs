@@ -53,7 +53,7 @@ test("totals become rates: of time they are threads or CPUs", () => {
 
 test("the state is in the address and comes back", () => {
 	const state = {
-		view: "function", query: "tcp_* & #,;=%", fn: "fuse:fuse_read@0xffffffffc0001000", points: ["vfs_read", "vfs_read:block/3", "a,b;c"], metrics: ["calls", "walltime/call"],
+		view: "function", query: "tcp_* & #,;=%", fn: "fuse:fuse_read@0xffffffffc0001000", pids: [1234], points: ["1234/libc.so.6:malloc", "vfs_read", "vfs_read:block/3", "a,b;c"], metrics: ["calls", "walltime/call"],
 		predicate: 'comm == "a,b;c&d" && pid != 1', cpus: [0, 12], theme: "dark",
 		visis: [
 			{ kind: "time", zoom: [1.5, 20.25], curves: [{ metric: "calls", point: "vfs_read", cpu: "all" }, { metric: "walltime/call", point: "m:f+0x3", cpu: 3, predicate: "x == 1, y" }] },
