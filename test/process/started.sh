@@ -89,7 +89,7 @@ check "no such function" refused 1 "no function 'nothing'" command/nothing -- to
 check "no such command" refused 127 "cannot be executed" command/main -- ./no-such-command
 check "no command" refused 2 "command/POINT: the command stands behind --" command/main
 check "kernel and command" refused 2 "points of one process at a time" command/main vfs_read -- touch "$tmp/ran"
-check "what a process does not have" refused 2 "--per-cpu: that is not built for processes" --per-cpu command/main -- touch "$tmp/ran"
+check "what a process does not have" refused 1 "this is not built for processes yet" --per-cpu -m walltime command/libc.so.6:read -- touch "$tmp/ran"
 lists() { "$ki" list command/main 2>&1 | grep -q "of a process that runs, PID/"; }
 check "list" lists
 
