@@ -5,16 +5,23 @@
  *
  * A thread may stop on its way to a signal before it stops for us. It is held all the same, and
  * gets the signal when it goes on. A job-control stop (SIGSTOP) stays one.
+ *
+ * A system call that has been interrupted begins again when the thread goes on. A few say EINTR
+ * instead, as they do after SIGSTOP and SIGCONT. Those that wait without a limit are told to begin
+ * again, too. What has a limit would wait for all of it again, so that is left.
  */
 #include "process/stop.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +30,9 @@
 
 #define PATIENCE 500000000ull /* ns */
 #define NAP	 20000l
+
+#define USER_CODE      0x33
+#define ERESTARTNOHAND 514 /* the kernel's: again, unless a handler runs */
 
 uint64_t ki_now(void)
 {
@@ -95,15 +105,14 @@ static int seize(struct ki_stop *s, pid_t tid, struct ki_err *err)
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	error = try_seize(tid);
 	/* Another one's tracer that has gone meanwhile is no matter of permission. And one that
-	   did not stop the last time in time could not be let go. */
+	   did not stop the last time in time could not be let go: it is ours if it can be asked. */
 	if (error == EPERM && !tracer_of(tid))
 		error = try_seize(tid);
-	if (error == EPERM && tracer_of(tid) == getpid())
-		error = 0;
-	if (error)
+	if (error && (error != EPERM || tracer_of(tid) != getpid()))
+		return seize_failed(s, tid, error, err);
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) && error)
 		return seize_failed(s, tid, error, err);
 	s->threads.v[s->threads.n++] = t;
-	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 0;
 }
 
@@ -133,6 +142,36 @@ static void forget(struct ki_stop *s, struct ki_thread *t)
 	*t = s->threads.v[--s->threads.n];
 }
 
+/* Does it wait without a limit, in a call that says EINTR where others begin again? */
+static bool waits_on(const struct user_regs_struct *r)
+{
+	if (r->cs != USER_CODE || (int64_t)r->rax != -EINTR)
+		return false;
+	switch ((int64_t)r->orig_rax) {
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+		return (int32_t)r->r10 < 0;
+	case SYS_semop:
+		return true;
+	case SYS_semtimedop:
+	case SYS_epoll_pwait2:
+		return !r->r10;
+	case SYS_rt_sigtimedwait:
+		return !r->rdx;
+	default:
+		return false;
+	}
+}
+
+static void begin_again(struct ki_thread *t)
+{
+	const uint64_t again = (uint64_t)-ERESTARTNOHAND;
+
+	if (waits_on(&t->regs) &&
+	    !ptrace(PTRACE_POKEUSER, t->tid, offsetof(struct user, regs.rax), (void *)again))
+		t->regs.rax = again;
+}
+
 /* One look: 1: it is stopped, or has ended and is forgotten. */
 static int look(struct ki_stop *s, struct ki_thread *t)
 {
@@ -150,6 +189,8 @@ static int look(struct ki_stop *s, struct ki_thread *t)
 		t->signal = WSTOPSIG(status);
 	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->regs))
 		forget(s, t);
+	else
+		begin_again(t);
 	return 1;
 }
 
@@ -165,7 +206,7 @@ static int wait_all(struct ki_stop *s, struct ki_err *err)
 		}
 		if (look(s, &s->threads.v[i]))
 			continue;
-		if (ki_now() - s->begun > PATIENCE)
+		if (ki_now() - s->begun > s->patience)
 			return ki_err_reason(err, KI_R_PROCESS_STUCK, 0, "process %d, thread %d",
 					     s->pid, s->threads.v[i].tid);
 		if (tries++ < 100)
@@ -195,7 +236,7 @@ int ki_stop_threads(struct ki_stop *s, pid_t pid, size_t most, struct ki_err *er
 	size_t before;
 	int ret;
 
-	*s = (struct ki_stop){.pid = pid, .begun = ki_now()};
+	*s = (struct ki_stop){.pid = pid, .patience = PATIENCE, .begun = ki_now()};
 	do {
 		before = s->threads.n;
 		ret = seize_all(s, most, err);
@@ -204,6 +245,19 @@ int ki_stop_threads(struct ki_stop *s, pid_t pid, size_t most, struct ki_err *er
 	} while (!ret && s->threads.n > before && s->threads.n < most);
 	if (!ret && !s->threads.n)
 		ret = ki_err_set(err, -ESRCH, 0, "process %d has ended", pid);
+	if (ret)
+		ki_stop_release(s);
+	return ret;
+}
+
+int ki_stop_thread(struct ki_stop *s, pid_t tid, struct ki_err *err)
+{
+	int ret;
+
+	s->begun = ki_now();
+	ret = seize(s, tid, err);
+	if (!ret)
+		ret = wait_all(s, err);
 	if (ret)
 		ki_stop_release(s);
 	return ret;

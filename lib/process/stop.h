@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Threads of a process, held by ptrace. Only the guard does this. */
+/*
+ * Threads of a process, held by ptrace: all of them by the guard, one after the other by who reads
+ * their stacks (stack_copies.c).
+ */
 #ifndef KI_PROCESS_STOP_H
 #define KI_PROCESS_STOP_H
 
@@ -20,6 +23,7 @@ struct ki_thread {
 
 struct ki_stop {
 	pid_t pid;
+	uint64_t patience; /* nanoseconds, until one that does not stop is stuck */
 	uint64_t begun,
 		held; /* nanoseconds: when the first was asked, how long until the last went */
 	ki_vec(struct ki_thread) threads;
@@ -31,6 +35,12 @@ struct ki_stop {
  * nobody is held. Else ki_stop_release.
  */
 int ki_stop_threads(struct ki_stop *s, pid_t pid, size_t most, struct ki_err *err);
+
+/*
+ * The same for one thread; if it has ended there is none in s->threads. One that is stuck cannot be
+ * let go: it stays traced until the calling thread has ended.
+ */
+int ki_stop_thread(struct ki_stop *s, pid_t tid, struct ki_err *err);
 
 /* Let them go on, with their registers as they are noted, where they have changed. */
 void ki_stop_release(struct ki_stop *s);

@@ -158,15 +158,8 @@ static void find_path(pid_t pid, const char *path, char *out, size_t len)
 		snprintf(out, len, "/proc/%d/root%s", pid, path);
 }
 
-/* A file, and room for its names. */
-struct file {
-	struct ki_process_file f;
-	char module[256], from[4200];
-};
-
-/* False: it is none of code. */
-static bool file_of(pid_t pid, const struct ki_mappings *all, const struct ki_mapping *m,
-		    struct file *out)
+bool ki_process_file_of(pid_t pid, const struct ki_mappings *all, const struct ki_mapping *m,
+			struct ki_process_found *out)
 {
 	const char *path = ki_mapping_path(all, m), *slash = strrchr(path, '/');
 
@@ -186,8 +179,7 @@ static bool file_of(pid_t pid, const struct ki_mappings *all, const struct ki_ma
 
 #define VDSO_MOST (1u << 20)
 
-/* All of len bytes of it, in a file in memory; -1. */
-static int copy_of(const struct ki_process *p, uint64_t addr, size_t len)
+int ki_process_copy(const struct ki_process *p, uint64_t addr, size_t len)
 {
 	uint8_t *bytes = len <= VDSO_MOST ? malloc(len) : NULL;
 	int fd = bytes ? memfd_create("vdso", MFD_CLOEXEC) : -1;
@@ -208,7 +200,7 @@ static int add_vdso(struct ki_target *t, const struct ki_mapping *m, struct ki_s
 	struct ki_process_file f = {.module = "vdso", .map = m->start, .end = m->end};
 	char path[40];
 	/* It is mapped above all files. Where these say nothing, neither does it. */
-	int fd = list->raw.n ? copy_of(p, m->start, m->end - m->start) : -1, ret;
+	int fd = list->raw.n ? ki_process_copy(p, m->start, m->end - m->start) : -1, ret;
 
 	if (fd < 0)
 		return 0;
@@ -226,12 +218,12 @@ static int add_mapping(struct ki_target *t, const struct ki_mappings *all,
 		       struct ki_err *err)
 {
 	const struct ki_process *p = t->own;
-	struct file file;
+	struct ki_process_found file;
 	int ret;
 
 	if (!strcmp(ki_mapping_path(all, m), "[vdso]"))
 		ret = add_vdso(t, m, list, modules);
-	else if (file_of(p->pid, all, m, &file))
+	else if (ki_process_file_of(p->pid, all, m, &file))
 		ret = ki_process_add_file(t, list, modules, &file.f, NULL);
 	else
 		return 0;
@@ -262,10 +254,10 @@ static int read_text(struct ki_target *t, struct ki_err *err)
 
 static void mask_breakpoints(struct ki_process *p, const struct ki_mappings *all)
 {
-	struct file file;
+	struct ki_process_found file;
 
 	for (size_t i = 0; i < all->m.n; i++)
-		if (file_of(p->pid, all, &all->m.v[i], &file))
+		if (ki_process_file_of(p->pid, all, &all->m.v[i], &file))
 			ki_process_mask_breakpoints(p, &file.f);
 }
 

@@ -109,6 +109,20 @@ struct ki_process_file {
 	uint64_t end;	    /* of the mapping */
 };
 
+/* It, and room for its names. False: the mapping is none of code, or of no file. */
+struct ki_process_found {
+	struct ki_process_file f;
+	char module[256], from[4200];
+};
+bool ki_process_file_of(pid_t pid, const struct ki_mappings *all, const struct ki_mapping *m,
+			struct ki_process_found *out);
+
+/* What the file's own addresses differ by: 0; -EINVAL, -ENOENT: none of its code is there. */
+int ki_process_file_bias(struct ki_elf *e, const struct ki_process_file *f, uint64_t *bias);
+
+/* All of len bytes of the process (the vdso), in a file in memory: its descriptor, or -1. */
+int ki_process_copy(const struct ki_process *p, uint64_t addr, size_t len);
+
 /*
  * Add a file's ranges and symbols. Functions that have no symbol, but a row in .eh_frame_hdr, are
  * called sub_ADDRESS (of the file). modules: for each range the offset of its module's name.

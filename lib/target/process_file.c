@@ -20,8 +20,7 @@
 #define TABLE_OF_DATAREL_SDATA4 0x3b
 #define UDATA4			0x03
 
-/* The file's address of what is mapped at off, from the program headers. */
-static int find_bias(struct ki_elf *e, const struct ki_process_file *f, uint64_t *bias)
+int ki_process_file_bias(struct ki_elf *e, const struct ki_process_file *f, uint64_t *bias)
 {
 	for (unsigned int i = 0; i < e->eh.e_phnum; i++) {
 		Elf64_Phdr ph;
@@ -151,7 +150,7 @@ int ki_process_add_file(struct ki_target *t, struct ki_symbol_list *l, ki_vec_u3
 	int ret = ki_elf_open(&e, f->path, err);
 
 	if (!ret)
-		ret = find_bias(&e, f, &bias);
+		ret = ki_process_file_bias(&e, f, &bias);
 	if (!ret)
 		ret = ki_image_open(f->path, NULL, &image, err);
 	if (!ret)

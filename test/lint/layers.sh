@@ -15,7 +15,7 @@ headers="err.h util steps.h util callable.h target calls.h code cfg.h code progr
 	top.h run top_keys.h run skipped.h target recorder.h run opened.h point path_table.h render
 	text_change.h render instruments_build.h module asked.h point stat.h run
 	replacement_text.h point select.h point evolve_text.h render own.h process
-	process_points.h point near_reason.h point special_text.h render"
+	process_points.h point near_reason.h point special_text.h render thread_stacks.h process"
 failed=0
 
 awk -v layers="$layers" -v headers="$headers" '

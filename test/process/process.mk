@@ -49,6 +49,17 @@ $(PROCESS)/jumps: test/process/jumps.c $(O)/libkerninst.a
 $(PROCESS)/priced: test/process/priced.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written later sequence timed recorded churn libturned.so moved reach jumps names priced)
+# Its callers are found by the tables for exceptions alone.
+CHAINS_CC := $(PROCESS_CC) -fomit-frame-pointer
+$(PROCESS)/chains: test/process/chains.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(CHAINS_CC) -fPIE -pie -o $@ $<
+$(PROCESS)/chains-nopie: test/process/chains.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(CHAINS_CC) -fno-pie -no-pie -o $@ $<
+$(PROCESS)/chains-static: test/process/chains.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(CHAINS_CC) -static -o $@ $<
+$(PROCESS)/stacks: test/process/stacks.c $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
+
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written later sequence timed recorded churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process
