@@ -151,7 +151,7 @@ def promise(line, file, files, run):
 
 def order(row):
     first = re.match(r"([A-Z])(\d+)", row[0])
-    return ("KPEADGFN".index(first[1]), int(first[2])) if first else (9, 0)
+    return ("KPEACDGFN".index(first[1]), int(first[2])) if first else (9, 0)
 
 
 def page():

@@ -220,6 +220,12 @@ struct ki_insn_comparison {
 bool ki_insn_compares(const struct ki_function *fn, const struct ki_insn *in,
 		      struct ki_insn_comparison *out);
 
+/*
+ * Where an indirect call or jump of fn goes: to what the register holds, of a thunk too, or to the
+ * address in memory. False: it is none, or its operand has %fs, %gs or a 32-bit address.
+ */
+bool ki_insn_leads(const struct ki_function *fn, const struct ki_insn *in, struct ki_compared *out);
+
 /* The instruction that starts at addr, or NULL. O(log n). */
 const struct ki_insn *ki_function_insn_at(const struct ki_function *fn, uint64_t addr);
 

@@ -3,7 +3,7 @@
 # A layer includes only what is on its left (doc/design.md, section 1). Fails naming each
 # include that points the other way. `out` is for the tools and for files; `util` is for everybody.
 set -u
-layers="util out target module code snippet predicate splice process table record metric point budget aggregate report cover evolve render run dlang"
+layers="util out target module code snippet predicate splice process table record metric callees point budget aggregate report cover evolve crosswalk render run dlang"
 # Public headers that are not called as their layer is.
 headers="err.h util steps.h util callable.h target calls.h code cfg.h code program.h code
 	coverage.h cover path.h cover speed.h metric match.h point points.h point pointspec.h point

@@ -10,11 +10,12 @@
 #include "whole.h"
 
 static const struct verb *const verbs[] = {
-	&verb_stat,    &verb_top,	  &verb_record, &verb_report,	  &verb_metrics,
-	&verb_replace, &verb_list,	  &verb_disas,	&verb_cfg,	  &verb_cover,
-	&verb_paths,   &verb_kcov,	  &verb_calls,	&verb_callers,	  &verb_info,
-	&verb_explain, &verb_instruments, &verb_build,	&verb_load,	  &verb_sessions,
-	&verb_evict,   &verb_reset,	  &verb_evolve, &verb_specialize, &verb_text};
+	&verb_stat,	&verb_top,	   &verb_record, &verb_report,	   &verb_metrics,
+	&verb_replace,	&verb_list,	   &verb_disas,	 &verb_cfg,	   &verb_cover,
+	&verb_paths,	&verb_kcov,	   &verb_calls,	 &verb_callers,	   &verb_info,
+	&verb_explain,	&verb_instruments, &verb_build,	 &verb_load,	   &verb_sessions,
+	&verb_evict,	&verb_reset,	   &verb_evolve, &verb_specialize, &verb_text,
+	&verb_crosswalk};
 
 #define NVERBS	   (sizeof(verbs) / sizeof(*verbs))
 #define NEAR_EDITS 2

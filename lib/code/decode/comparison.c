@@ -4,58 +4,6 @@
 
 #include <string.h>
 
-/* The number of a general register of any width; KI_COMPARED_NONE: it is none. */
-static uint8_t number_of(ZydisRegister r)
-{
-	const ZydisRegister all = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
-
-	return ZydisRegisterGetClass(all) == ZYDIS_REGCLASS_GPR64
-		       ? (uint8_t)(all - ZYDIS_REGISTER_RAX)
-		       : KI_COMPARED_NONE;
-}
-
-static bool read_register(ZydisRegister r, struct ki_compared *out)
-{
-	*out = (struct ki_compared){.kind = KI_COMPARED_REGISTER,
-				    .reg = number_of(r),
-				    .high = r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH};
-	return out->reg != KI_COMPARED_NONE && out->reg != KI_RSP;
-}
-
-static bool read_memory(const struct ki_insn *in, const ZydisDecodedOperandMem *m,
-			struct ki_compared *out)
-{
-	*out = (struct ki_compared){.kind = KI_COMPARED_MEMORY,
-				    .base = number_of(m->base),
-				    .index = number_of(m->index),
-				    .scale = m->scale ? m->scale : 1,
-				    .number = m->disp.value};
-	if (m->segment == ZYDIS_REGISTER_FS || m->segment == ZYDIS_REGISTER_GS)
-		return false;
-	if (m->base == ZYDIS_REGISTER_RIP) {
-		out->number = (int64_t)in->target;
-		return in->target;
-	}
-	return (m->base == ZYDIS_REGISTER_NONE || out->base != KI_COMPARED_NONE) &&
-	       (m->index == ZYDIS_REGISTER_NONE || out->index != KI_COMPARED_NONE);
-}
-
-static bool read_operand(const struct ki_insn *in, const ZydisDecodedOperand *o,
-			 struct ki_compared *out)
-{
-	switch (o->type) {
-	case ZYDIS_OPERAND_TYPE_REGISTER:
-		return read_register(o->reg.value, out);
-	case ZYDIS_OPERAND_TYPE_IMMEDIATE:
-		*out = (struct ki_compared){.number = o->imm.value.s};
-		return true;
-	case ZYDIS_OPERAND_TYPE_MEMORY:
-		return read_memory(in, &o->mem, out);
-	default:
-		return false;
-	}
-}
-
 static bool is_same(const struct ki_compared *a, const struct ki_compared *b)
 {
 	return a->kind == KI_COMPARED_REGISTER && b->kind == KI_COMPARED_REGISTER &&
@@ -101,6 +49,6 @@ bool ki_insn_compares(const struct ki_function *fn, const struct ki_insn *in,
 	    z.address_width != 64)
 		return false;
 	*out = (struct ki_insn_comparison){.size = (uint8_t)(ops[0].size / 8)};
-	return read_operand(in, &ops[0], &out->first) && read_operand(in, &ops[1], &out->second) &&
-	       order_operands(z.mnemonic, out);
+	return ki_operand_read(in, &ops[0], &out->first) &&
+	       ki_operand_read(in, &ops[1], &out->second) && order_operands(z.mnemonic, out);
 }

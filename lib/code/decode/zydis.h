@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The decoder, Zydis 4.0 and 4.1, for decode.c, regset.c, text.c and snippet/listing.c only: its
+ * The decoder, Zydis 4.0 and 4.1, for the files of this folder and snippet/listing.c only: its
  * numbers differ between its versions and never leave these files.
  */
 #ifndef KI_CODE_ZYDIS_H
@@ -25,5 +25,10 @@ uint8_t ki_zydis_class(ZydisMnemonic m);	   /* KI_ZYDIS_* */
 /* The use and def of the registers of an instruction with its operands; flags are not looked at. */
 void ki_zydis_regsets(const ZydisDecodedInstruction *z, const ZydisDecodedOperand *ops,
 		      struct ki_decoded *out);
+
+/* What an operand of the instruction is: a number, a general register, memory. False: another, or
+   of %fs or %gs. */
+bool ki_operand_read(const struct ki_insn *in, const ZydisDecodedOperand *o,
+		     struct ki_compared *out);
 
 #endif

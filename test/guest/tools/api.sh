@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The examples of the library (examples/api) do what they say, and leave the kernel as it was.
-# promise: A3 (in part), A5, A9, A12 (in part), A16 (in part): Programs of at most 100 lines of C
+# promise: A3 (in part), A5, A7 (in part), A9, A12 (in part), A16 (in part): Programs of at most 100 lines of C
 #   see and instrument the kernel. [test_program.c, test_plan.c, oracles.sh]
 # not shown: A3, A12, A16: What these rows ask of the old interfaces beyond these programs.
 # shellcheck disable=SC2317 # functions are called through ok
@@ -51,6 +51,19 @@ toggled() { "$api/toggle" vfs_read 10 | grep -E '^[1-9][0-9]* calls; in: [0-9]+ 
 ok "toggle: in and out" toggled
 taken() { "$api/ways" ksys_read | awk -F: '$1 > 10 { n++ } END { exit !n }'; }
 ok "ways: of a function of the kernel" taken
+# The file's own function, through its operations, and nothing that is none.
+watched() { "$api/callees" vfs_read | awk '$1 ~ /^vfs_read\+0x/ && $2 != "?" && $3 > 10 { n++ } $2 == "?" { bad++ } END { exit !n || bad }'; }
+ok "callees: what vfs_read calls through pointers" watched
+pointed() {
+	"$top/build/test/process/planted" pointer > /dev/null &
+	local pid=$! status
+	sleep 0.3
+	"$api/callees" "$pid" choose > /tmp/told
+	status=$?
+	kill -9 "$pid"
+	[ "$status" = 0 ] && awk '$2 == "chosen" { a = $3 } $2 == "other" { b = $3 } END { exit !(a > 1 && (a - b) ^ 2 <= 1) }' /tmp/told
+}
+ok "callees: of a process, by the same lines" pointed
 known() { "$api/modules" | awk '$1 == "kernel" && $2 > 30000 { n++ } $1 == "kerninst" { n++ } END { exit n != 2 }'; }
 ok "modules: the kernel and the driver" known
 as_it_is() { # EXAMPLE PATTERN FUNCTION

@@ -28,7 +28,8 @@ struct verb {
 extern const struct verb verb_stat, verb_top, verb_record, verb_report, verb_metrics, verb_replace,
 	verb_list, verb_disas, verb_cfg, verb_cover, verb_paths, verb_kcov, verb_calls,
 	verb_callers, verb_info, verb_explain, verb_instruments, verb_build, verb_load,
-	verb_sessions, verb_evict, verb_evolve, verb_specialize, verb_text, verb_reset;
+	verb_sessions, verb_evict, verb_evolve, verb_specialize, verb_text, verb_reset,
+	verb_crosswalk;
 
 /* "kerninst: what: why; hint" on stderr. They return the exit status that fits. */
 int cli_fail(const struct ki_err *err);

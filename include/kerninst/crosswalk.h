@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The search for a bottleneck of a process. It begins where the threads do (main) and goes down to
+ * the last function of the program. System calls and page faults lead on to the kernel's last one.
+ *
+ * After Mirgorodskiy and Miller, "CrossWalk: A Tool for Performance Profiling Across the
+ * User-Kernel Boundary" (ParCo 2003), and the search by call graph of Paradyn (Cain, Miller, Wylie,
+ * Euro-Par 2000).
+ *
+ * Level by level: the functions in question get a timer each, from a call to its return, for a
+ * while. The timers go; whose share of the time that has passed is below the threshold is left, and
+ * what the others call is in question next. In the kernel the timers run for the process alone.
+ *
+ *  - Share: the mean number of threads that are inside, waiting or running: 1 is one thread all the
+ *    time. A call inside a call of the same function is a part of it. A call that is there already
+ *    when its timer comes is seen by the stacks of the threads, which are read before and after:
+ *    one that is in both lasted all the time.
+ *  - A function may be called so often that its timer would cost too much. In the program it gets
+ *    none: its share is how often it is on a stack of some that are taken meanwhile. In the kernel
+ *    it gets one for a quarter of the time; the share is too large then, by what the timer takes.
+ *  - What calls through a pointer is watched for a while before its callees are in question.
+ *  - A function is in question once, however many call it.
+ *
+ * Without the driver the search stays in the program, and what is called through pointers is found
+ * by stacks alone.
+ */
+#ifndef KERNINST_CROSSWALK_H
+#define KERNINST_CROSSWALK_H
+
+#include <sys/types.h>
+
+#include "kerninst/listener.h"
+#include "kerninst/page.h"
+#include "kerninst/target.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ki_crosswalk_truth {
+	KI_CROSSWALK_OPEN,   /* in question */
+	KI_CROSSWALK_TRUE,   /* its share reaches the threshold */
+	KI_CROSSWALK_FALSE,  /* it does not */
+	KI_CROSSWALK_REFUSED /* nothing could be measured: `reason` says why */
+};
+
+enum ki_crosswalk_how {
+	KI_CROSSWALK_ROOT,
+	KI_CROSSWALK_CALL,    /* by the code */
+	KI_CROSSWALK_POINTER, /* seen: a call through a pointer */
+	KI_CROSSWALK_STACK,   /* seen: on a stack */
+	KI_CROSSWALK_SYSCALL,
+	KI_CROSSWALK_FAULT /* a page fault */
+};
+
+/* "call", "pointer" ...; "open", "true" ...; "?" for what is none. */
+const char *ki_crosswalk_how_name(unsigned int how);
+const char *ki_crosswalk_truth_name(unsigned int truth);
+
+struct ki_crosswalk_node {
+	char *name, *module; /* the kernel's own: "kernel" */
+	uint64_t addr;
+	bool kernel;
+	uint8_t truth;	 /* enum ki_crosswalk_truth */
+	uint16_t reason; /* of KI_CROSSWALK_REFUSED, by_calls */
+	uint32_t level;	 /* 0: a root */
+	double share;
+	double stood;	/* of that, by calls that were there already */
+	uint64_t calls; /* while it was timed, or counted */
+	double seconds; /* for so long */
+	bool sampled;	/* called too often for a timer: see above */
+	bool by_calls;	/* its calls were timed, since nothing tells where it ends */
+	bool is_last;	/* it is true, and nothing that it calls is: a bottleneck */
+};
+
+struct ki_crosswalk_edge {
+	uint32_t from, to; /* numbers of nodes; from KI_NONE: a root */
+	uint8_t how;	   /* enum ki_crosswalk_how */
+	uint64_t site;	   /* of KI_CROSSWALK_POINTER: the call; else 0 */
+};
+
+struct ki_crosswalk_options {
+	size_t size;	  /* of this structure */
+	double threshold; /* 0: 0.25 */
+	double seconds;	  /* for which a level is timed; 0: 1 */
+	double limit;	  /* the share of a CPU that one function's timer may cost; 0: 0.05 */
+	uint32_t levels;  /* at most; 0: 100 */
+	bool user_only;
+	/* Wait so long, as nanosleep does; false: the search is to end. NULL: just wait. */
+	bool (*wait)(void *arg, double seconds);
+	void *arg;
+};
+
+struct ki_crosswalk;
+
+/*
+ * The process must be one that the caller may trace. kernel: a live one, or NULL: in the program
+ * only. It must live on. Nothing is put in yet. Errors of ki_target_new_process.
+ */
+int ki_crosswalk_new(pid_t pid, struct ki_target *kernel, const struct ki_crosswalk_options *o,
+		     struct ki_crosswalk **out, struct ki_err *err);
+void ki_crosswalk_free(struct ki_crosswalk *w); /* NULL is allowed */
+
+/*
+ * Search to the end. Each level is measured and taken out again, so that nothing is in the text
+ * between levels, and when this returns. The listener hears which level it is. 0 also if the
+ * process has ended meanwhile, or `wait` has said no: ki_crosswalk_is_whole tells.
+ */
+int ki_crosswalk_search(struct ki_crosswalk *w, const struct ki_listener *l, struct ki_err *err);
+bool ki_crosswalk_is_whole(const struct ki_crosswalk *w);
+
+/* What the timers and counters have cost: shares of the time that the search took. */
+struct ki_crosswalk_cost {
+	double seconds; /* how long it took */
+	double program, kernel;
+};
+struct ki_crosswalk_cost ki_crosswalk_cost(const struct ki_crosswalk *w);
+
+/* What has been found, as long as w lives. */
+const struct ki_crosswalk_node *ki_crosswalk_nodes(const struct ki_crosswalk *w, uint32_t *n);
+const struct ki_crosswalk_edge *ki_crosswalk_edges(const struct ki_crosswalk *w, uint32_t *n);
+
+/* As a tree of what is true (page->verbose: of all), or an object for each node; as a graph for
+   dot. 0, or -errno. */
+int ki_crosswalk_show(const struct ki_crosswalk *w, const struct ki_page *page, struct ki_err *err);
+int ki_crosswalk_dot(const struct ki_crosswalk *w, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * One level: the functions in question are counted for a while, then timed; but for those whose
+ * timer would cost too much, or cannot be had: they are looked for on stacks meanwhile. Then all is
+ * taken out.
+ */
+#include <errno.h>
+
+#include "crosswalk/round.h"
+#include "util/clock.h"
+#include "util/listen.h"
+
+#define COUNT_PART 0.25 /* of a level's time */
+#define LOOK	   0.04 /* seconds from one look at stacks to the next */
+#define TIMER_COST 80	/* instructions that a call's timer takes, on both its ends */
+
+static struct ki_crosswalk_node *node(const struct ki_crosswalk *w, uint32_t number)
+{
+	return &w->graph.nodes.v[number];
+}
+
+static int no_memory(struct ki_err *err)
+{
+	return ki_err_set(err, -ENOMEM, 0, "search: out of memory");
+}
+
+/* ---- counting ---- */
+
+static void take_counts(const struct ki_round *r, const double *hits, double seconds)
+{
+	const struct ki_crosswalk *w = r->w;
+
+	for (size_t i = 0; i < r->rows.n; i++) {
+		struct ki_crosswalk_node *n = node(w, r->rows.v[i].node);
+
+		n->calls = (uint64_t)hits[i];
+		n->seconds = r->rows.v[i].reason ? 0 : seconds;
+		n->sampled = hits[i] / seconds * TIMER_COST > w->o.limit * w->speed ||
+			     (w->untimed && !n->kernel);
+	}
+}
+
+static int count_level(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
+{
+	static const char *const metrics[KI_ROUND_METRICS] = {"count"};
+	struct ki_round r;
+	double *hits = calloc(open->n + 1, sizeof(*hits));
+	int ret;
+
+	if (!hits)
+		return no_memory(err);
+	ret = ki_round_open(&r, w, metrics, open, err);
+	if (!ret)
+		ki_crosswalk_wait(w, w->o.seconds * COUNT_PART);
+	if (!ret)
+		ret = ki_round_read(&r, 0, hits, err);
+	if (!ret)
+		take_counts(&r, hits, ki_now() - r.begun);
+	if (!ret)
+		ki_round_charge(&r, hits);
+	w->ended |= !ret && ki_round_ended(&r);
+	ki_round_close(&r);
+	free(hits);
+	return ret;
+}
+
+/* ---- stacks ---- */
+
+/* In the program, and only where nothing else says it: a look holds the threads for a moment, and
+   what waits begins to wait again. */
+static bool is_looked_for(const struct ki_crosswalk_node *n)
+{
+	return !n->kernel && (n->sampled || n->truth == KI_CROSSWALK_REFUSED);
+}
+
+static bool are_looked_for(const struct ki_crosswalk *w, const ki_crosswalk_numbers *open)
+{
+	for (size_t i = 0; i < open->n; i++)
+		if (is_looked_for(node(w, open->v[i])))
+			return true;
+	return false;
+}
+
+/* Add up how many threads are in each. */
+static int look(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
+{
+	struct ki_crosswalk_stand s;
+
+	if (ki_crosswalk_stand_take(w, true, &s, err))
+		return -ENOMEM;
+	for (size_t i = 0; i < open->n; i++)
+		if (is_looked_for(node(w, open->v[i])))
+			node(w, open->v[i])->share +=
+				ki_crosswalk_stand_in(w, &s, node(w, open->v[i]));
+	ki_crosswalk_stand_free(&s);
+	return 0;
+}
+
+/* Wait for a level's time, and look at the stacks now and then. */
+static int pass_time(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
+{
+	const double end = ki_now() + w->o.seconds;
+	unsigned int looks = 0;
+
+	if (!are_looked_for(w, open)) {
+		ki_crosswalk_wait(w, w->o.seconds);
+		return 0;
+	}
+	while (ki_now() < end && ki_crosswalk_wait(w, LOOK)) {
+		if (look(w, open, err))
+			return -ENOMEM;
+		looks++;
+	}
+	for (size_t i = 0; looks && i < open->n; i++)
+		if (is_looked_for(node(w, open->v[i])))
+			node(w, open->v[i])->share /= looks;
+	return 0;
+}
+
+/* ---- timing ---- */
+
+/* A level while it is timed. */
+struct timing {
+	struct ki_round r;
+	ki_crosswalk_numbers timed;		 /* of the nodes in question */
+	double *times, *calls;			 /* of each row */
+	struct ki_crosswalk_stand before, after; /* where threads were */
+};
+
+static const char *const timers[KI_ROUND_METRICS] = {"walltime", "calls"};
+
+/* Only those that a timer is for. */
+static int pick_timed(const struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+		      ki_crosswalk_numbers *timed)
+{
+	timed->n = 0;
+	for (size_t i = 0; i < open->n; i++)
+		if (!node(w, open->v[i])->sampled && ki_vec_push(timed, open->v[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+static void sample_program(struct ki_crosswalk *w, const ki_crosswalk_numbers *open)
+{
+	w->untimed = true;
+	for (size_t i = 0; i < open->n; i++)
+		node(w, open->v[i])->sampled |= !node(w, open->v[i])->kernel;
+}
+
+/* Where a machine or a program has no timers, that is said once. */
+static int open_timed(struct timing *x, struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+		      struct ki_err *err)
+{
+	struct ki_err why = {0};
+	int ret = ki_round_open(&x->r, w, timers, &x->timed, &why);
+
+	if (ret != -EOPNOTSUPP || w->untimed)
+		return ret ? ki_err_set(err, ret, why.addr, "%s", why.msg) : 0;
+	ki_round_close(&x->r);
+	x->r = (struct ki_round){0};
+	ki_listener_warn(w->listener, "%s: the program's shares are of stacks", why.msg);
+	sample_program(w, open);
+	if (pick_timed(w, open, &x->timed))
+		return no_memory(err);
+	ret = ki_crosswalk_reopen(w, err);
+	return ret ? ret : ki_round_open(&x->r, w, timers, &x->timed, err);
+}
+
+/* What is refused in the program when it is put in can be had by its calls, perhaps. */
+static int ask_again(struct timing *x, struct ki_crosswalk *w, struct ki_err *err)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < x->r.rows.n; i++) {
+		struct ki_crosswalk_node *n = node(w, x->r.rows.v[i].node);
+
+		if (n->kernel || !x->r.rows.v[i].reason || n->by_calls || n->level == 0)
+			continue;
+		n->reason = x->r.rows.v[i].reason;
+		any = n->by_calls = true;
+	}
+	if (!any)
+		return 0;
+	ki_round_close(&x->r);
+	return ki_round_open(&x->r, w, timers, &x->timed, err);
+}
+
+static void take_times(const struct timing *x, double seconds)
+{
+	const struct ki_crosswalk *w = x->r.w;
+
+	for (size_t i = 0; i < x->r.rows.n; i++) {
+		struct ki_crosswalk_node *n = node(w, x->r.rows.v[i].node);
+
+		if (x->r.rows.v[i].reason)
+			continue;
+		n->stood = ki_crosswalk_stand_both(w, &x->before, &x->after, n, x->calls[i] > 0);
+		n->share = x->times[i] / seconds + n->stood;
+		n->calls = (uint64_t)x->calls[i];
+		n->seconds = seconds;
+	}
+}
+
+static void note_refused(const struct timing *x)
+{
+	for (size_t i = 0; i < x->r.rows.n; i++)
+		if (x->r.rows.v[i].reason)
+			ki_crosswalk_refuse(node(x->r.w, x->r.rows.v[i].node),
+					    x->r.rows.v[i].reason);
+}
+
+static int time_while(struct timing *x, struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+		      struct ki_err *err)
+{
+	double seconds;
+	int ret = open_timed(x, w, open, err);
+
+	if (ret)
+		return ret;
+	ret = ask_again(x, w, err);
+	if (ret)
+		return ret;
+	note_refused(x);
+	ret = ki_crosswalk_stand_take(w, true, &x->before, err);
+	if (!ret)
+		ret = pass_time(w, open, err);
+	if (!ret)
+		ret = ki_crosswalk_stand_take(w, false, &x->after, err);
+	if (!ret)
+		ret = ki_round_read(&x->r, 0, x->times, err);
+	seconds = ki_now() - x->r.begun;
+	if (!ret)
+		ret = ki_round_read(&x->r, 1, x->calls, err);
+	if (!ret)
+		take_times(x, seconds);
+	if (!ret)
+		ki_round_charge(&x->r, x->calls);
+	return ret;
+}
+
+static int time_level(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
+{
+	struct timing x = {.times = calloc(open->n + 1, sizeof(*x.times)),
+			   .calls = calloc(open->n + 1, sizeof(*x.calls))};
+	int ret = x.times && x.calls && !pick_timed(w, open, &x.timed)
+			  ? time_while(&x, w, open, err)
+			  : no_memory(err);
+
+	w->ended |= !ret && ki_round_ended(&x.r);
+	ki_round_close(&x.r);
+	ki_crosswalk_stand_free(&x.before);
+	ki_crosswalk_stand_free(&w->now);
+	w->now = x.after;
+	ki_vec_free(&x.timed);
+	free(x.times);
+	free(x.calls);
+	return ret;
+}
+
+/* ---- what is called too often, in the kernel ---- */
+
+static int pick_hot(const struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+		    ki_crosswalk_numbers *hot)
+{
+	for (size_t i = 0; i < open->n; i++)
+		if (node(w, open->v[i])->kernel && node(w, open->v[i])->sampled &&
+		    node(w, open->v[i])->truth == KI_CROSSWALK_OPEN && ki_vec_push(hot, open->v[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+static int time_hot(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
+{
+	double *times = calloc(open->n + 1, sizeof(*times)), seconds;
+	ki_crosswalk_numbers hot = {0};
+	struct timing x = {0};
+	int ret = times && !pick_hot(w, open, &hot) ? 0 : no_memory(err);
+
+	if (!ret && hot.n)
+		ret = ki_round_open(&x.r, w, timers, &hot, err);
+	if (!ret && hot.n) {
+		ki_crosswalk_wait(w, w->o.seconds * COUNT_PART);
+		ret = ki_round_read(&x.r, 0, times, err);
+		seconds = ki_now() - x.r.begun;
+		for (size_t i = 0; !ret && i < x.r.rows.n; i++)
+			node(w, x.r.rows.v[i].node)->share = times[i] / seconds;
+		note_refused(&x);
+	}
+	ki_round_close(&x.r);
+	ki_vec_free(&hot);
+	free(times);
+	return ret;
+}
+
+int ki_crosswalk_measure(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+			 struct ki_err *err)
+{
+	int ret = count_level(w, open, err);
+
+	if (ret || w->ended || w->stopped)
+		return ret;
+	ret = time_level(w, open, err);
+	if (!ret && !w->ended && !w->stopped)
+		ret = time_hot(w, open, err);
+	for (size_t i = 0; !ret && !w->stopped && i < open->n; i++) {
+		struct ki_crosswalk_node *n = node(w, open->v[i]);
+
+		if (n->truth == KI_CROSSWALK_OPEN || n->share >= w->o.threshold)
+			ki_crosswalk_conclude(n, w->o.threshold);
+	}
+	return ret;
+}

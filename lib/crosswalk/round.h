@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A round: some functions are measured for a while, on both sides at once. It is of level.c.
+ */
+#ifndef KI_CROSSWALK_ROUND_H
+#define KI_CROSSWALK_ROUND_H
+
+#include "crosswalk/walk.h"
+#include "kerninst/metric.h"
+
+enum { KI_SIDE_PROGRAM, KI_SIDE_KERNEL, KI_SIDES };
+
+#define KI_ROUND_METRICS 2
+
+/* A function, or, where none can be measured whole, the calls of it that are known. */
+struct ki_round_row {
+	uint32_t node;
+	ki_crosswalk_numbers
+		curves;	 /* KI_ROUND_METRICS for each place, in the order of the metrics */
+	uint16_t reason; /* KI_R_OK, or why nothing of it is measured */
+};
+
+struct ki_round {
+	struct ki_crosswalk *w;
+	const struct ki_metric *metrics[KI_ROUND_METRICS]; /* the second may be NULL */
+	struct ki_measure *m[KI_SIDES];			   /* NULL: nothing there */
+	ki_vec(struct ki_round_row) rows;
+	double begun; /* seconds of CLOCK_MONOTONIC */
+};
+
+/* Begin with those of the nodes that are in question. On failure ki_round_close, too. */
+int ki_round_open(struct ki_round *r, struct ki_crosswalk *w, const char *const *metrics,
+		  const ki_crosswalk_numbers *open, struct ki_err *err);
+void ki_round_close(struct ki_round *r);
+
+/* values[row]: of one of the metrics, since the beginning. */
+int ki_round_read(const struct ki_round *r, unsigned int metric, double *values,
+		  struct ki_err *err);
+
+/* Add what it has cost until now, by what each metric that is read has counted: calls. */
+void ki_round_charge(const struct ki_round *r, const double *calls);
+
+/* Has the process ended? */
+bool ki_round_ended(const struct ki_round *r);
+
+#endif

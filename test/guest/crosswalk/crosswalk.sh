@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# kerninst crosswalk by the driver: down from main through pointers, system calls and page faults to
+# where time was planted in the kernel; what other processes do there changes nothing.
+#
+# usage: test/guest/crosswalk/crosswalk.sh
+# promise: C2, C6, C7: The search crosses into the kernel, and ends where the delay was planted there.
+# promise: C5: What another process does in the same functions of the kernel does not change what is found.
+# promise: C12: A page fault is found under the function of the program that runs into it.
+# promise: C4: After a search, killed or not, text of program and kernel are as they were.
+# shellcheck disable=SC2317 # functions are called by name
+. "$(dirname "$0")/../common/lib.sh"
+. "$(dirname "$0")/../process/program.sh"
+start
+bin=$top/build/test/process
+json=/tmp/walk.json
+ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
+
+text() { "$bin/oracle" text "$pid" | cut -d " " -f 1; } # our memory stays mapped
+# walk MODE OPTION...: into $json
+walk() {
+	run "$bin/planted" "$1"
+	before=$(text)
+	"$ki" crosswalk -q --json -T 0.5 "${@:2}" "$pid" > "$json" 2> /tmp/words
+	status=$?
+	cat /tmp/words
+	is "$1: the program's text is as it was" "$status $(text)" "0 $before"
+	kill -9 "$pid"
+	end
+}
+# read SCRIPT ARGUMENT...: with the rows
+of_rows() { python3 -c "
+import json, sys
+rows = [json.loads(line) for line in open('$json')]
+by = lambda name: next((r for r in rows if r['function'] == name), None)
+$1" "${@:2}"; }
+# The first callers of a function, up to main.
+chain() {
+	of_rows '
+names, row, seen = [], by(sys.argv[1]), set()
+while row and row["number"] not in seen:
+	seen.add(row["number"])
+	names.insert(0, row["function"])
+	row = rows[row["callers"][0]["number"]] if row["callers"] else None
+print(" ".join(names))' "$1"
+}
+# of FUNCTION KEY
+of() { of_rows 'row = by(sys.argv[1]); print(row[sys.argv[2]] if row else "none")' "$@"; }
+how() { of_rows 'row = by(sys.argv[1]); print(row["callers"][0]["how"] if row and row["callers"] else "none")' "$1"; }
+share() { awk -v s="$(of "$1" share)" -v low="$2" -v high="$3" 'BEGIN { exit !(s >= low && s <= high) }'; }
+shown() { # what is true, for the log
+	of_rows '
+for r in rows:
+	if r["found"] != "false":
+		print("#", r["level"], r["module"], r["function"], r["found"], r["reason"] or "", r["share"],
+		      r["calls_per_second"], [(rows[c["number"]]["function"], c["how"]) for c in r["callers"]])'
+}
+
+walk delay
+shown
+is "down to the planted delay" "$(of ki_metrics_spin found) $(of ki_metrics_spin module)" "true ki_metrics"
+ok "by the program, the system call, and the module's pointer" grep -Eq '^main stores .*write __x64_sys_write .*vfs_write .*ki_metrics_spin$' <(chain ki_metrics_spin)
+is "that is called by the kernel" "$(how __x64_sys_write)" syscall
+ok "its share" share ki_metrics_spin 0.85 1.05
+is "nothing else is a bottleneck" "$(of_rows 'print(*sorted(r["function"] for r in rows if r["bottleneck"] and r["side"] == "program"))')" ""
+
+# Twice as much goes on in those functions, of which half is another's.
+"$bin/planted" delay > /dev/null &
+other=$!
+walk delay
+kill -9 "$other"
+wait "$other" 2> /dev/null
+is "beside another process" "$(of ki_metrics_spin found)" true
+ok "its share is its own" share ki_metrics_spin 0.6 1.05
+
+walk nap
+shown
+ok "a sleep, down to the scheduler" grep -Eq '^main sleeps .*__x64_sys_clock_nanosleep .*do_nanosleep .*schedule' <(chain schedule)
+ok "its share" share do_nanosleep 0.85 1.05
+
+walk zero
+shown
+ok "a read, through the file's pointer" grep -Eq '^main fills .*__x64_sys_read .*vfs_read .*(read_iter_zero|read_zero)' <(chain read_iter_zero; chain read_zero)
+
+walk fault -t 10%
+shown
+is "page faults, under what touches the memory" "$(how handle_mm_fault) $(chain handle_mm_fault)" "fault main touches handle_mm_fault"
+
+# Killed in the middle, whatever it has in.
+run "$bin/planted" delay
+before=$(text)
+"$ki" crosswalk -q "$pid" > /dev/null 2>&1 &
+walk=$!
+sleep 4
+kill -9 "$walk"
+wait "$walk" 2> /dev/null
+same() { [ "$(text)" = "$before" ]; }
+soon "killed: the program's text is as it was" yes eval 'same && echo yes'
+kill -9 "$pid"
+end
+ok "the test module goes" rmmod ki_metrics
+finish
