@@ -28,6 +28,7 @@
 #define AIM    0.75  /* of the budget, of what is left; */
 #define FLOOR  0.7   /* of what sampling does not save; */
 #define LOOSEN 0.5   /* of what it would be with one sampled less */
+#define SLIGHT 0.05  /* of the budget: to shed what costs less in all would not help */
 #define FIRST  0.001 /* seconds between two looks, at first */
 #define THEN   0.05
 
@@ -245,10 +246,24 @@ static void take_along(struct work *w, uint32_t part)
 	}
 }
 
+/* What this process itself takes does not go down with what is shed. */
+static bool is_slight(const struct ki_budget *b)
+{
+	double rates = 0;
+
+	for (uint32_t i = 0; i < b->cost->n; i++)
+		if (b->cost->parts[i].out_at < 0)
+			rates += b->parts[i].rate;
+	return rates < SLIGHT * b->share * b->cost->speed * b->cost->cpus;
+}
+
 static bool shed_one(struct work *w)
 {
-	uint32_t worst = most_expensive(w->b, false);
+	uint32_t worst;
 
+	if (is_slight(w->b))
+		return false;
+	worst = most_expensive(w->b, false);
 	if (worst == KI_NONE)
 		worst = most_expensive(w->b, true);
 	if (worst == KI_NONE)

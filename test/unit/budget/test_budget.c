@@ -10,9 +10,11 @@
 /* ---- what budget.c is linked with: a clock that stands still, and a machine of 10^9 a second ----
  */
 
+static double own; /* seconds that this process has taken */
+
 double ki_cost_own(void)
 {
-	return 0;
+	return own;
 }
 
 void ki_cost_took_out(struct ki_costs *c, double seconds)
@@ -135,11 +137,37 @@ static void what_nobody_asks_goes(void **state)
 	ki_budget_free(&budget);
 }
 
+/* This process takes more than the budget: what costs next to nothing is not shed for that. */
+static void what_would_save_nothing_stays(void **state)
+{
+	uint32_t much, little;
+
+	(void)state;
+	load();
+	ki_measure_meter(m);
+	much = add("calls", F, NULL);
+	little = add("calls", K, NULL);
+	begin_budget(0.01);
+	counted(much, 1000000);
+	counted(little, 10);
+	own = 0.01;
+	assert_int_equal(ki_budget_look(&budget, 0.1, noted, NULL, NULL), 0);
+	assert_true(is_out(part_of(much)));
+	assert_false(is_out(part_of(little)));
+	counted(little, 1000);
+	own = 0.02;
+	assert_int_equal(ki_budget_look(&budget, 0.2, noted, NULL, NULL), 0);
+	assert_false(is_out(part_of(little)));
+	ki_budget_free(&budget);
+	own = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_asks_goes_with_what_is_asked),
 		cmocka_unit_test(what_nobody_asks_goes),
+		cmocka_unit_test(what_would_save_nothing_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, unload);
