@@ -34,10 +34,10 @@ struct ki_stack_frame {
 
 struct ki_thread_stack {
 	pid_t tid;
-	bool whole;   /* its outermost frame is the last one */
-	bool stuck;   /* it did not stop in time (a vfork's parent): nothing is known of it */
-	int64_t call; /* number of the system call that it is in; -1: none */
-	uint64_t held_ns;
+	bool whole;	  /* its outermost frame is the last one */
+	bool stuck;	  /* it did not stop in time (a vfork's parent): nothing is known of it */
+	int64_t call;	  /* number of the system call that it is in; -1: none */
+	uint64_t held_ns; /* at most so long: from when it was asked to stop */
 	struct ki_stack_frame *v; /* innermost first */
 	size_t n;
 };

@@ -25,11 +25,13 @@
 #define MOST	 (256u << 10)
 #define RED_ZONE 128
 #define FIRST	 (16u << 10)
+#define INSN	 2	     /* bytes of a system call's instruction */
 #define GUESS	 (64u << 10) /* of a stack that was not mapped when we looked */
 
 #define PATIENCE       100000000ull /* ns, for one thread */
 #define PATIENCE_SHORT 5000000ull   /* if others took that much */
 #define PATIENCE_ALL   300000000ull
+#define PATIENCE_READY 2000000000ull
 #define TRACED_MOST    200 /* naps of 1 ms */
 
 struct taking {
@@ -68,6 +70,14 @@ static size_t mapped_from(const struct ki_stack_copies *c, uint64_t addr)
 	return m->end - addr < MOST ? m->end - addr : MOST;
 }
 
+/* Where a stack begins whose lowest call has this %rsp. What is below need not be mapped yet. */
+static uint64_t first_of(const struct ki_stack_copies *c, uint64_t rsp)
+{
+	const struct ki_mapping *m = mapping_at(c, rsp);
+
+	return m && rsp - m->start >= RED_ZONE ? rsp - RED_ZONE : rsp;
+}
+
 static int reserve(struct ki_stack_part *p, size_t len)
 {
 	uint8_t *bytes;
@@ -99,24 +109,40 @@ static int copy(const struct ki_stack_copies *c, struct ki_stack_part *p, uint64
 	return 0;
 }
 
-/*
- * After an interruption calls with a limit go on as restart_syscall. They do so where they were.
- * Who has begun a handler has the number of the call that it interrupted still.
- */
-static int64_t call_of(const struct ki_stack_copies *c, const struct ki_stack_copy *old,
-		       const struct user_regs_struct *now)
+/* Do we have a system call there? */
+static bool is_syscall(const struct ki_stack_copies *c, uint64_t addr)
 {
 	static const uint8_t syscall_insn[] = {0x0f, 0x05}, int80[] = {0xcd, 0x80};
-	const int64_t call = (int64_t)now->orig_rax;
 	uint8_t insn[2];
 
-	if (call < 0 || ki_process_peek(c->process->mem, now->rip - 2, insn, sizeof(insn)) ||
-	    (memcmp(insn, syscall_insn, sizeof(insn)) && memcmp(insn, int80, sizeof(insn))))
-		return -1;
-	if (call == SYS_restart_syscall && old->found && old->call >= 0 &&
-	    old->regs.rip == now->rip && old->regs.rsp == now->rsp)
-		return old->call;
-	return call;
+	return !ki_process_peek(c->process->mem, addr, insn, sizeof(insn)) &&
+	       (!memcmp(insn, syscall_insn, sizeof(insn)) || !memcmp(insn, int80, sizeof(insn)));
+}
+
+/*
+ * Who has begun a handler has the number of the call that it interrupted still. Who has just been
+ * let go may be at the instruction, to begin again. After an interruption calls with a limit go on
+ * as restart_syscall, where they were: then the number is the one that we have seen there.
+ */
+static void note_call(const struct ki_stack_copies *c, struct ki_stack_copy *x,
+		      const struct user_regs_struct *now)
+{
+	const int64_t orig = (int64_t)now->orig_rax, next = (int64_t)now->rax;
+	const bool in = orig >= 0 && is_syscall(c, now->rip - INSN);
+	const bool at = !in && (orig >= 0 || x->found) && is_syscall(c, now->rip);
+	const uint64_t after = now->rip + (at ? INSN : 0);
+	int64_t old = -1;
+
+	if (x->found && x->after == after && x->regs.rsp == now->rsp)
+		old = x->call;
+	x->call = -1;
+	x->after = after;
+	if (in || (at && orig >= 0 && (next == orig || next == SYS_restart_syscall)))
+		x->call = orig;
+	else if (at && (next == old || next == SYS_restart_syscall))
+		x->call = old;
+	if (x->call == SYS_restart_syscall && old >= 0)
+		x->call = old;
 }
 
 /* Where a thread was the last time is kept with it. */
@@ -148,15 +174,15 @@ static struct ki_stack_copy *copy_for(struct ki_stack_copies *c, pid_t tid)
 static int copy_held(const struct taking *k, struct ki_stack_copy *x, struct ki_stop *s)
 {
 	const struct user_regs_struct regs = s->threads.v[0].regs;
-	int ret = copy(k->c, &x->own, regs.rsp - RED_ZONE);
+	int ret = copy(k->c, &x->own, first_of(k->c, regs.rsp));
 
 	x->other.len = 0;
 	if (!ret && k->again)
-		ret = copy(k->c, &x->other, x->missed - RED_ZONE);
+		ret = copy(k->c, &x->other, first_of(k->c, x->missed));
 	ki_stop_release(s);
 	if (!k->again || s->held > x->held_ns)
 		x->held_ns = s->held;
-	x->call = call_of(k->c, x, &regs);
+	note_call(k->c, x, &regs);
 	x->regs = regs;
 	x->found = true;
 	x->missed = 0;
@@ -177,6 +203,7 @@ static int stop(struct taking *k, struct ki_stop *s, pid_t tid, struct ki_err *w
 
 	do {
 		*s = (struct ki_stop){.pid = k->c->process->pid,
+				      .patience_ready = PATIENCE_READY,
 				      .patience = k->stuck_ns < PATIENCE_ALL ? PATIENCE
 									     : PATIENCE_SHORT};
 		ki_err_clear(why);

@@ -18,6 +18,7 @@ struct ki_stack_copy {
 	pid_t tid;
 	bool stuck, found; /* found: it was there at the last reading */
 	int64_t call;
+	uint64_t after; /* the instruction after the call's */
 	uint64_t held_ns;
 	struct user_regs_struct regs;
 	struct ki_stack_part own;   /* from its %rsp on */

@@ -50,21 +50,26 @@ static bool is_known(const struct ki_stop *s, pid_t tid)
 	return false;
 }
 
-/* Ended, but not reaped: the first thread may end before others. */
-static bool is_dead(pid_t pid, pid_t tid)
+/* The letter of its state; 0: there is none. */
+static char state_of(pid_t pid, pid_t tid)
 {
-	char path[64], line[512], *paren;
-	bool dead = true;
+	char path[64], line[512], *paren, state = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
 	f = fopen(path, "re");
 	if (!f)
-		return true;
+		return 0;
 	if (fgets(line, sizeof(line), f) && (paren = strrchr(line, ')')) && paren[1])
-		dead = strchr("ZXx", paren[2]) != NULL;
+		state = paren[2];
 	fclose(f);
-	return dead;
+	return state;
+}
+
+/* Ended, but not reaped: the first thread may end before others. */
+static bool is_dead(pid_t pid, pid_t tid)
+{
+	return strchr("ZXx", state_of(pid, tid)) != NULL;
 }
 
 static int seize_failed(const struct ki_stop *s, pid_t tid, int error, struct ki_err *err)
@@ -194,6 +199,15 @@ static int look(struct ki_stop *s, struct ki_thread *t)
 	return 1;
 }
 
+/* A busy machine is no reason to call it stuck. */
+static bool is_stuck(const struct ki_stop *s, const struct ki_thread *t)
+{
+	const uint64_t since = ki_now() - s->begun;
+
+	return since > s->patience &&
+	       (since > s->patience_ready || state_of(s->pid, t->tid) != 'R');
+}
+
 static int wait_all(struct ki_stop *s, struct ki_err *err)
 {
 	const struct timespec nap = {.tv_nsec = NAP};
@@ -206,7 +220,7 @@ static int wait_all(struct ki_stop *s, struct ki_err *err)
 		}
 		if (look(s, &s->threads.v[i]))
 			continue;
-		if (ki_now() - s->begun > s->patience)
+		if (is_stuck(s, &s->threads.v[i]))
 			return ki_err_reason(err, KI_R_PROCESS_STUCK, 0, "process %d, thread %d",
 					     s->pid, s->threads.v[i].tid);
 		if (tries++ < 100)

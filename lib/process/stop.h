@@ -23,7 +23,8 @@ struct ki_thread {
 
 struct ki_stop {
 	pid_t pid;
-	uint64_t patience; /* nanoseconds, until one that does not stop is stuck */
+	uint64_t patience;	 /* nanoseconds, until one that does not stop is stuck */
+	uint64_t patience_ready; /* of one that waits for a CPU; 0: the same */
 	uint64_t begun,
 		held; /* nanoseconds: when the first was asked, how long until the last went */
 	ki_vec(struct ki_thread) threads;

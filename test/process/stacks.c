@@ -11,11 +11,11 @@
 
 #include "kerninst/thread_stacks.h"
 
-static double now(void)
+static double now(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
@@ -45,12 +45,14 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = ki_stack_reader_new(t, &r, &err);
 	for (int i = argc > 2 ? atoi(argv[2]) : 1; !ret && i > 0; i--) {
-		const double before = now();
+		const double before = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
 
 		ki_thread_stacks_free(&all);
 		ret = ki_stack_reader_read(r, &all, &err);
-		fprintf(stderr, "%zu threads in %.0f us, one of them held for %.0f us\n", all.n,
-			now() - before, (double)all.held_ns / 1e3);
+		fprintf(stderr,
+			"%zu threads in %.0f us, %.0f of a CPU, one of them held for %.0f us\n",
+			all.n, now(CLOCK_MONOTONIC) - before, now(CLOCK_PROCESS_CPUTIME_ID) - cpu,
+			(double)all.held_ns / 1e3);
 	}
 	for (size_t i = 0; !ret && i < all.n; i++)
 		print(t, &all.v[i]);
