@@ -232,6 +232,9 @@ static int start_sides(struct ki_round *r, struct ki_err *err)
 	}
 	if (!ret)
 		note_refusals(r);
+	for (unsigned int side = 0; !ret && side < KI_SIDES; side++)
+		if (r->m[side])
+			ret = ki_measure_read(r->m[side], &r->from[side], err);
 	r->begun = ki_now();
 	return ret;
 }
@@ -255,8 +258,10 @@ int ki_round_open(struct ki_round *r, struct ki_crosswalk *w, const char *const 
 
 void ki_round_close(struct ki_round *r)
 {
-	for (unsigned int side = 0; side < KI_SIDES; side++)
+	for (unsigned int side = 0; side < KI_SIDES; side++) {
+		ki_reading_free(r->from[side]);
 		ki_measure_free(r->m[side]);
+	}
 	for (size_t i = 0; i < r->rows.n; i++)
 		ki_vec_free(&r->rows.v[i].curves);
 	ki_vec_free(&r->rows);
@@ -270,7 +275,8 @@ static double sum_of(const struct ki_round *r, const struct ki_round_row *row, u
 	double sum = 0;
 
 	for (size_t i = metric; i < row->curves.n; i += step)
-		sum += ki_reading_value(r->m[side], NULL, now[side], row->curves.v[i], KI_ALL_CPUS);
+		sum += ki_reading_value(r->m[side], r->from[side], now[side], row->curves.v[i],
+					KI_ALL_CPUS);
 	return sum;
 }
 

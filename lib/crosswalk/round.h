@@ -25,7 +25,8 @@ struct ki_round {
 	const struct ki_metric *metrics[KI_ROUND_METRICS]; /* the second may be NULL */
 	struct ki_measure *m[KI_SIDES];			   /* NULL: nothing there */
 	ki_vec(struct ki_round_row) rows;
-	double begun; /* seconds of CLOCK_MONOTONIC */
+	struct ki_reading *from[KI_SIDES]; /* what there was when both sides had begun: */
+	double begun;			   /* then, seconds of CLOCK_MONOTONIC */
 };
 
 /* Begin with those of the nodes that are in question. On failure ki_round_close, too. */
@@ -33,7 +34,7 @@ int ki_round_open(struct ki_round *r, struct ki_crosswalk *w, const char *const 
 		  const ki_crosswalk_numbers *open, struct ki_err *err);
 void ki_round_close(struct ki_round *r);
 
-/* values[row]: of one of the metrics, since the beginning. */
+/* values[row]: of one of the metrics, since both sides had begun. */
 int ki_round_read(const struct ki_round *r, unsigned int metric, double *values,
 		  struct ki_err *err);
 

@@ -112,6 +112,8 @@ static int json_node(const struct ki_crosswalk *w, FILE *out, uint32_t i)
 	ki_json_str(&j, "reason",
 		    n->truth == KI_CROSSWALK_REFUSED ? ki_reason_tag(n->reason) : NULL);
 	ki_json_double(&j, "share", n->truth == KI_CROSSWALK_OPEN ? NAN : n->share);
+	ki_json_bool(&j, "by_calls", n->by_calls);
+	ki_json_double(&j, "stood", n->stood);
 	ki_json_bool(&j, "sampled", n->sampled);
 	ki_json_double(&j, "calls_per_second",
 		       n->seconds > 0 ? (double)n->calls / n->seconds : NAN);
