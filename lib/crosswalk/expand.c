@@ -10,6 +10,7 @@
 
 #define WATCH_PART 0.25 /* of a level's time */
 #define LOOKS	   20	/* at stacks, in a level's time */
+#define FEW_LOOKS  5
 
 /* What watches the pointers of one side. */
 struct watch {
@@ -137,13 +138,14 @@ static int watch(struct ki_crosswalk *w, struct watch *watches, const ki_crosswa
 	return ret;
 }
 
-/* Without the driver nobody watches: what is called through pointers is seen on stacks, if it takes
-   its share of the time. */
+/* What was called before it was watched is seen on stacks alone. Without the driver nothing is
+   watched: then more of them tell what takes its share of the time. */
 static int look_around(struct ki_crosswalk *w, const ki_crosswalk_numbers *of, struct ki_err *err)
 {
+	const unsigned int looks = w->kernel ? FEW_LOOKS : LOOKS;
 	int ret = 0;
 
-	for (unsigned int i = 0; !ret && i < LOOKS && ki_crosswalk_wait(w, w->o.seconds / LOOKS);
+	for (unsigned int i = 0; !ret && i < looks && ki_crosswalk_wait(w, w->o.seconds / LOOKS);
 	     i++) {
 		ki_crosswalk_stand_free(&w->now);
 		ret = ki_crosswalk_stand_take(w, true, &w->now, err);
@@ -166,5 +168,5 @@ int ki_crosswalk_expand(struct ki_crosswalk *w, const ki_crosswalk_numbers *of, 
 	ki_callees_free(watches[1].c);
 	if (!ret)
 		ret = ki_crosswalk_add_standing(w, of, err);
-	return !ret && watches[0].wanted && !w->kernel ? look_around(w, of, err) : ret;
+	return !ret && watches[0].wanted ? look_around(w, of, err) : ret;
 }

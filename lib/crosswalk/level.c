@@ -361,6 +361,8 @@ int ki_crosswalk_measure(struct ki_crosswalk *w, const ki_crosswalk_numbers *ope
 	for (size_t i = 0; !ret && !w->stopped && i < open->n; i++) {
 		struct ki_crosswalk_node *n = node(w, open->v[i]);
 
+		if (n->reason == KI_R_NEVER_RETURNS) /* a thread that is there stays */
+			n->share = n->stood = ki_crosswalk_stand_in(w, &w->now, n);
 		if (n->truth == KI_CROSSWALK_OPEN || n->share >= w->o.threshold)
 			ki_crosswalk_conclude(n, w->o.threshold);
 	}
