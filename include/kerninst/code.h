@@ -178,8 +178,12 @@ struct ki_functions_job {
 	ki_function_step *each, *take;
 	void *arg;
 	bool at_entries; /* of flags only what is so at their entries: elsewhere they may be said to
-			    be live where they are not */
+			    be live where they are not. Edges only where one may lead to the
+			    function's first block; else there are none, but if `each` asks */
+	ki_function_step *whole; /* with at_entries: what is called after `each` has returned
+				    KI_FUNCTION_WHOLE, with all edges there */
 };
+#define KI_FUNCTION_WHOLE 1
 int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job,
 			 struct ki_err *err);
 

@@ -45,6 +45,14 @@ struct ki_spans {
 int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 void ki_spans_free(struct ki_spans *s);
 
+/*
+ * Of these only the window where code at the function's entry stands, as long as the rest of the
+ * function has no say in that: all that KI_POINT_ENTRY needs. Then 0, or -ENOMEM. Else
+ * KI_FUNCTION_WHOLE: what serves is ki_spans_find. fn may be without edges that do not lead to its
+ * first block.
+ */
+int ki_spans_find_entry(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
+
 /* The window that holds the instruction at addr, or NULL. */
 const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_function *fn,
 				  uint64_t addr);

@@ -44,6 +44,7 @@
 #define OPCODE_JMP     0xe9
 #define OPCODE_PUSH    0x68
 #define FAR_LEN	       13
+#define XBEGIN_LEN     5 /* at least: 66 makes its distance 16 bits */
 #define OPCODE_AT(i)   ((i)->bytes[(i)->prefixes])
 #define OPCODE_NEXT(i) ((i)->bytes[(i)->prefixes + 1])
 
@@ -305,7 +306,7 @@ static bool begins_with(const struct ki_insn *in, const uint8_t *bytes, uint8_t 
 /* xbegin: no branch, yet it holds a relative address. */
 static bool is_xbegin(const struct ki_insn *in, const uint8_t *bytes)
 {
-	return begins_with(in, bytes, 0xc7, 0xf8);
+	return in->len >= XBEGIN_LEN && begins_with(in, bytes, 0xc7, 0xf8);
 }
 
 bool ki_insn_relocates(const struct ki_insn *in, const uint8_t *bytes)

@@ -28,6 +28,7 @@ struct finder {
 	const struct ki_function *fn;
 	struct ki_span *v; /* room for as many as there are instructions */
 	size_t n;
+	uint64_t reach;
 };
 
 static const uint8_t *bytes_of(const struct ki_function *fn, const struct ki_insn *in)
@@ -103,12 +104,18 @@ static void take_filler(const struct finder *f, struct ki_span *s)
 		s->len = KI_SHORT_LEN;
 }
 
+/* What begins here is too far from the first window to be asked for. */
+static bool too_far(const struct finder *f, uint64_t addr)
+{
+	return f->reach && f->n && addr - (f->v[0].addr + f->v[0].len) >= f->reach;
+}
+
 /* The windows of the run that begins at instruction i; returns what follows the run. */
 static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 {
 	size_t run = f->n;
 
-	while (i < end && displaceable(f->fn, i)) {
+	while (i < end && displaceable(f->fn, i) && !too_far(f, f->fn->insns[i].addr)) {
 		struct ki_span s = {.addr = f->fn->insns[i].addr, .first = i};
 
 		do {
@@ -125,30 +132,38 @@ static uint32_t cut_run(struct finder *f, uint32_t i, uint32_t end)
 	return i;
 }
 
-int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err)
+int ki_spans_cut(const struct ki_function *fn, uint64_t reach, struct ki_spans *out)
 {
-	const uint64_t begun = ki_step_begin();
-	struct finder f = {.fn = fn};
+	struct finder f = {.fn = fn, .reach = reach};
 
 	*out = (struct ki_spans){0};
 	if (fn->reason != KI_R_OK || !fn->ninsns)
 		return 0;
 	f.v = malloc(fn->ninsns * sizeof(*f.v));
 	if (!f.v)
-		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
+		return -ENOMEM;
 	for (uint32_t b = 0; b < fn->nblocks; b++) {
 		uint32_t i = fn->blocks[b].first, end = i + fn->blocks[b].count;
 
-		while (i < end)
+		while (i < end && !too_far(&f, fn->insns[i].addr))
 			i = displaceable(fn, i) ? cut_run(&f, i, end) : i + 1;
+		if (i < end)
+			break;
 	}
-	out->v = f.v;
-	out->n = f.n;
-	if (ki_boards_assign(fn, out)) {
+	*out = (struct ki_spans){f.v, f.n};
+	return 0;
+}
+
+int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err)
+{
+	const uint64_t begun = ki_step_begin();
+
+	if (ki_spans_cut(fn, 0, out) || ki_boards_assign(fn, out)) {
 		ki_spans_free(out);
 		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
 	}
-	ki_step_end(KI_STEP_WINDOWS, begun, f.n);
+	if (out->n)
+		ki_step_end(KI_STEP_WINDOWS, begun, out->n);
 	return 0;
 }
 

@@ -53,8 +53,7 @@
 #include "code/function/function.h"
 #include "splice/frames.h"
 
-#define BELOW (128 - KI_SHORT_LEN) /* how far before a window its bounce may start */
-#define ABOVE (127 + KI_SHORT_LEN) /* and how far after its start */
+#define ABOVE (127 + KI_SHORT_LEN) /* how far after a window's start its bounce may start */
 
 /* Bytes that a bounce may take. */
 struct ki_free {
@@ -136,10 +135,10 @@ static bool may_fault(const struct ki_insn *in)
 }
 
 /* Where the bytes of a window end that a bounce may take: perhaps under its springboard. */
-static uint64_t tail_end(const struct ki_boards *b, const struct ki_span *s)
+static uint64_t tail_end(const struct ki_function *fn, const struct ki_span *s)
 {
 	for (uint32_t i = s->first; i < s->first + s->count; i++) {
-		const struct ki_insn *in = &b->fn->insns[i];
+		const struct ki_insn *in = &fn->insns[i];
 
 		if (ki_insn_is_call(in) || (i > s->first && may_fault(in)))
 			return in->addr;
@@ -149,7 +148,7 @@ static uint64_t tail_end(const struct ki_boards *b, const struct ki_span *s)
 
 static void add_tail(struct ki_boards *b, size_t w)
 {
-	uint64_t start = b->v[w].addr + KI_JMP_LEN, end = tail_end(b, &b->v[w]);
+	uint64_t start = b->v[w].addr + KI_JMP_LEN, end = tail_end(b->fn, &b->v[w]);
 
 	add_free(b, start, end > start ? end : start, (uint32_t)w);
 }
@@ -186,16 +185,14 @@ static void find_free(struct ki_boards *b)
 	}
 }
 
-/* Can the window be joined to the one before it? */
-static bool adjoins(const struct ki_boards *b, size_t w)
+bool ki_spans_adjoin(const struct ki_function *fn, const struct ki_span *s)
 {
-	const struct ki_span *s = &b->v[w], *prev = s - 1;
-	const struct ki_insn *insns = b->fn->insns;
+	const struct ki_span *prev = s - 1;
+	const struct ki_insn *first = &fn->insns[s->first];
 
-	return w && prev->first + prev->count == s->first && prev->len >= KI_JMP_LEN &&
-	       s->len >= KI_JMP_LEN && !insns[s->first].block_start &&
-	       !may_fault(&insns[s->first]) && tail_end(b, prev) == s->addr &&
-	       tail_end(b, s) >= s->addr + KI_JMP_LEN;
+	return prev->first + prev->count == s->first && prev->len >= KI_JMP_LEN &&
+	       s->len >= KI_JMP_LEN && !first->block_start && !may_fault(first) &&
+	       tail_end(fn, prev) == s->addr && tail_end(fn, s) >= s->addr + KI_JMP_LEN;
 }
 
 /* Join all that can be joined: the first tail of each group reaches to the group's end. */
@@ -208,7 +205,7 @@ static void join_all(struct ki_boards *b)
 		struct ki_free *f = &b->free[i];
 		const struct ki_span *s = f->window == KI_NONE ? NULL : &b->v[f->window];
 
-		if (s && head && adjoins(b, f->window) &&
+		if (s && head && ki_spans_adjoin(b->fn, s) &&
 		    f->end - (head->start - KI_JMP_LEN) <= KI_WINDOW_MAX &&
 		    insns + s->count <= KI_WINDOW_INSNS) {
 			head->end = head->group_end = f->end;
@@ -225,7 +222,7 @@ static void join_all(struct ki_boards *b)
 
 static uint64_t lowest_of(const struct ki_seeker *s)
 {
-	return s->addr > BELOW ? s->addr - BELOW : 0;
+	return s->addr > KI_BOUNCE_BELOW ? s->addr - KI_BOUNCE_BELOW : 0;
 }
 
 static void find_reach(struct ki_boards *b)
@@ -400,8 +397,8 @@ static bool bounced_across(const struct ki_boards *b, size_t w, size_t *seeker)
 
 	while (*seeker < b->nseekers && b->seekers[*seeker].place + KI_JMP_LEN <= at)
 		++*seeker;
-	return *seeker < b->nseekers && b->seekers[*seeker].place < at + KI_JMP_LEN &&
-	       adjoins(b, w);
+	return *seeker < b->nseekers && b->seekers[*seeker].place < at + KI_JMP_LEN && w &&
+	       ki_spans_adjoin(b->fn, &b->v[w]);
 }
 
 /* Windows are taken together in place; seekers learn the new numbers of theirs. */

@@ -10,6 +10,9 @@
 #define KI_JMP_LEN   5 /* jmp rel32 */
 #define KI_SHORT_LEN 2 /* jmp rel8 */
 
+/* How far before a window its bounce may start. */
+#define KI_BOUNCE_BELOW (128 - KI_SHORT_LEN)
+
 /* What control never goes on after; a call that does not return is none. */
 static inline bool ki_insn_ends(const struct ki_insn *in)
 {
@@ -33,5 +36,14 @@ bool ki_insn_is_filler(const struct ki_function *fn, const struct ki_insn *in);
  * of address; some may go out joined. 0, or -ENOMEM.
  */
 int ki_boards_assign(const struct ki_function *fn, struct ki_spans *s);
+
+/* Can the window be joined to the one before it, which is there, if a bounce is to stand there? */
+bool ki_spans_adjoin(const struct ki_function *fn, const struct ki_span *s);
+
+/*
+ * Windows as they are cut, without springboards. reach: only those that begin so near to the end
+ * of the first one; 0: all. 0, or -ENOMEM.
+ */
+int ki_spans_cut(const struct ki_function *fn, uint64_t reach, struct ki_spans *out);
 
 #endif

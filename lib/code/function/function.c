@@ -350,6 +350,17 @@ static int find_leaders(struct ki_analysis *a, const struct around *x)
 	return ret;
 }
 
+int ki_analysis_whole(struct ki_analysis *a)
+{
+	return a->fn->nedges ? 0 : ki_edges_build(a);
+}
+
+/* All that leads to an instruction but falling into it makes it a leader. */
+static int find_edges(struct ki_analysis *a)
+{
+	return a->at_entry && a->fn->nblocks && !a->extra[0].leader ? 0 : ki_edges_build(a);
+}
+
 static int analyze(struct ki_analysis *a, struct ki_err *err)
 {
 	struct ki_function *fn = a->fn;
@@ -371,7 +382,7 @@ static int analyze(struct ki_analysis *a, struct ki_err *err)
 	if (!ret)
 		ret = ki_blocks_build(a);
 	if (!ret)
-		ret = ki_edges_build(a);
+		ret = find_edges(a);
 	if (ret)
 		return ki_err_set(err, ret, fn->start, "%s: out of memory", fn->symbol->name);
 	set_reason(a);

@@ -70,6 +70,7 @@ struct ki_analysis {
 	uint16_t unparsed;	 /* why not all of its code is known; KI_R_OK */
 	const uint64_t *entries; /* more places that something jumps to, in order; NULL */
 	size_t nentries;
+	bool at_entry; /* edges only if one may lead to the first block, or by ki_analysis_whole */
 };
 
 /* An analysis of functions of t, to be freed with ki_analysis_free whatever it returned. */
@@ -81,6 +82,9 @@ void ki_analysis_free(struct ki_analysis *a);
  * Errors as of ki_function_analyze.
  */
 int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct ki_err *err);
+
+/* Make the edges that have not been made. 0, or -ENOMEM. */
+int ki_analysis_whole(struct ki_analysis *a);
 
 /* Refuse for one reason more: the one that stands first in the table is kept. */
 void ki_refuse(uint16_t *reason, unsigned int why);

@@ -16,7 +16,7 @@
 
 struct many {
 	const struct ki_symbol *const *syms;
-	ki_function_step *each, *take;
+	ki_function_step *each, *whole, *take;
 	void *arg;
 	struct ki_err *err;
 	struct ki_text text;
@@ -42,6 +42,8 @@ static int analyze_one(struct many *m, struct ki_analysis *a, size_t i)
 	}
 	if (!ret && m->each)
 		ret = m->each(m->arg, i, a->fn);
+	if (ret == KI_FUNCTION_WHOLE && m->whole)
+		ret = ki_analysis_whole(a) ? -ENOMEM : m->whole(m->arg, i, a->fn);
 	return ret;
 }
 
@@ -79,6 +81,7 @@ static int init_threads(struct many *m, struct ki_target *t, unsigned int thread
 	for (unsigned int i = 0; !ret && i < threads; i++) {
 		ret = ki_analysis_init(&m->analyses[i], t, m->err);
 		m->analyses[i].text = &m->text;
+		m->analyses[i].at_entry = m->at_entries;
 		if (!ret)
 			ret = ki_memo_new(&m->analyses[i].memo);
 	}
@@ -104,6 +107,7 @@ int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job
 {
 	struct many m = {.syms = job->syms,
 			 .each = job->each,
+			 .whole = job->at_entries ? job->whole : NULL,
 			 .take = job->take,
 			 .arg = job->arg,
 			 .at_entries = job->at_entries,

@@ -63,7 +63,7 @@ void ki_rows_apply(struct ki_analysis *a)
 	const struct ki_covering *covers = a->facts->covers.v;
 	size_t c = ki_covers_from(&a->facts->covers, fn->start), n = a->facts->covers.n;
 
-	for (uint32_t i = 0; i < fn->ninsns && c < n; i++) {
+	for (uint32_t i = 0; i < fn->ninsns && c < n && covers[c].start < fn->end; i++) {
 		struct ki_insn *in = &fn->insns[i];
 		uint64_t end = in->addr + in->len;
 

@@ -176,5 +176,7 @@ int ki_flags_at_entry(struct ki_analysis *a)
 	if (!live)
 		through(&f, &fn->blocks[0], true);
 	free(f.in);
-	return live ? ki_flags_live(a) : 0;
+	if (!live)
+		return 0;
+	return ki_analysis_whole(a) ? -ENOMEM : ki_flags_live(a);
 }

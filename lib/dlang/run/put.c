@@ -367,6 +367,13 @@ static int many_windows(void *arg, size_t i, const struct ki_function *fn)
 	return ki_spans_find(fn, &m->spans[i], NULL);
 }
 
+static int many_entry(void *arg, size_t i, const struct ki_function *fn)
+{
+	struct many *m = arg;
+
+	return ki_spans_find_entry(fn, &m->spans[i], NULL);
+}
+
 static int many_take(void *arg, size_t i, const struct ki_function *fn)
 {
 	struct many *m = arg;
@@ -385,7 +392,8 @@ static int add_many(struct many *m, struct ki_err *err)
 	const struct ki_functions_job job = {.syms = m->syms,
 					     .n = m->n,
 					     .threads = m->alone ? 1 : 0,
-					     .each = many_windows,
+					     .each = m->entries ? many_entry : many_windows,
+					     .whole = many_windows,
 					     .take = many_take,
 					     .arg = m,
 					     .at_entries = m->entries};
