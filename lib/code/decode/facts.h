@@ -106,4 +106,7 @@ void ki_entries_far(struct ki_analysis *a);
 #define KI_NEAR 130
 void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi);
 
+/* Remember where the function's last instructions are, for what comes after it. */
+void ki_entries_note(struct ki_analysis *a);
+
 #endif

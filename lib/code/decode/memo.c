@@ -216,18 +216,17 @@ static void remember(struct ki_memo *m, uint64_t key, const struct ki_head *head
 
 static void recall(const struct record *r, const uint8_t *p, uint64_t addr, struct ki_decoded *out)
 {
-	*out = (struct ki_decoded){
-		.in = {.len = r->len,
-		       .kind = r->kind,
-		       .flags = r->flags,
-		       .reason = r->reason,
-		       .field = r->field},
-		.use = r->use,
-		.def = r->def,
-		.traits = r->traits,
-	};
-	if (r->flags & KI_INSN_RIP)
-		out->in.tail = (uint8_t)(r->len - r->field - 4);
+	out->use = r->use;
+	out->def = r->def;
+	out->traits = r->traits;
+	out->in.target = 0;
+	out->in.len = r->len;
+	out->in.kind = r->kind;
+	out->in.flags = r->flags;
+	out->in.block_start = 0;
+	out->in.reason = r->reason;
+	out->in.field = r->field;
+	out->in.tail = r->flags & KI_INSN_RIP ? (uint8_t)(r->len - r->field - 4) : 0;
 	ki_decode_place(p, addr, &out->in);
 }
 

@@ -96,6 +96,7 @@ static int decode(struct ki_analysis *a)
 		struct ki_decoded d;
 
 		decode_one(a, pos, len - pos, &d);
+		a->traits |= d.traits;
 		pos += d.in.len;
 		if (ki_vec_push(&a->insns, d.in) ||
 		    ki_vec_push(&a->more,
@@ -167,6 +168,8 @@ static void apply_direction(struct ki_analysis *a)
 {
 	bool backward = false;
 
+	if (!(a->traits & KI_TRAIT_STD))
+		return;
 	for (uint32_t i = 0; i < a->fn->ninsns; i++) {
 		backward |= a->extra[i].traits & KI_TRAIT_STD;
 		if (backward)
@@ -183,6 +186,8 @@ static void apply_popped_flags(struct ki_analysis *a)
 {
 	bool popped = false;
 
+	if (!(a->traits & KI_TRAIT_POPF))
+		return;
 	for (uint32_t i = 0; i < a->fn->ninsns; i++) {
 		struct ki_insn *in = &a->fn->insns[i];
 
@@ -386,6 +391,7 @@ static int analyze(struct ki_analysis *a, struct ki_err *err)
 	if (ret)
 		return ki_err_set(err, ret, fn->start, "%s: out of memory", fn->symbol->name);
 	set_reason(a);
+	ki_entries_note(a);
 	return 0;
 }
 
@@ -418,6 +424,7 @@ int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct k
 		return ret;
 	a->unparsed = KI_R_OK;
 	a->nread = 0;
+	a->traits = 0;
 	a->insns.n = a->more.n = a->blocks.n = a->edges.n = a->ways.n = a->depths.n = 0;
 	*a->fn = (struct ki_function){
 		.target = a->target,

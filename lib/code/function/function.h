@@ -67,6 +67,7 @@ struct ki_analysis {
 	const struct ki_reserved_row *rows; /* those that begin in the function */
 	size_t nrows;
 	struct ki_near near;	 /* the neighbour that was looked at last (near.c) */
+	uint8_t traits;		 /* of any instruction */
 	uint16_t unparsed;	 /* why not all of its code is known; KI_R_OK */
 	const uint64_t *entries; /* more places that something jumps to, in order; NULL */
 	size_t nentries;

@@ -87,6 +87,17 @@ static void look_through(struct around *x, const uint8_t *bytes, size_t len, uin
 	}
 }
 
+void ki_entries_note(struct ki_analysis *a)
+{
+	const struct ki_function *fn = a->fn;
+	uint32_t i;
+
+	if (!a->text || fn->end - fn->start <= KI_NEAR)
+		return;
+	i = ki_function_covering(fn, fn->end - KI_NEAR);
+	a->near = (struct ki_near){fn->start, fn->insns[i].addr - fn->start};
+}
+
 void ki_entries_near(struct ki_analysis *a, const uint8_t *text, uint64_t lo, uint64_t hi)
 {
 	const uint64_t start = a->fn->start, end = a->fn->end;
