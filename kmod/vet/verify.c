@@ -201,14 +201,52 @@ static bool read_head(const struct ki_verifier *v, unsigned long at, struct ki_h
 	return ki_head_decode(v->bytes + at, left, out);
 }
 
+/* What is said of the instructions before. */
+struct ki_walk {
+	bool shadow, dead, backward;
+};
+
+/* Opcodes of one byte for which no question of note_insn has a yes: most of all code. */
+static const bool quiet[256] = {
+	[0x00 ... 0x3f] = true, [0x50 ... 0x5f] = true, [0x63] = true,
+	[0x68 ... 0x6b] = true, [0x80 ... 0x8b] = true, [0x8d] = true,
+	[0x98 ... 0x99] = true, [0xa8 ... 0xa9] = true, [0xb0 ... 0xb8] = true,
+	[0xba ... 0xc1] = true, [0xc6 ... 0xc7] = true, [0xc9] = true,
+	[0xd0 ... 0xd3] = true, [0xf6 ... 0xf7] = true,
+};
+
 /*
  * Between a std and the next cld there is no boundary: what a chunk calls would copy backwards, and
  * interrupts alone begin with a cld.
  */
+static void note_insn(struct ki_verifier *v, struct ki_walk *w, const struct ki_head *in,
+		      unsigned long at)
+{
+	if (!w->shadow && !w->backward && !is_one_byte(in, KI_STD))
+		__set_bit(at, v->boundary);
+	if (in->nopcodes == 1 && !in->vex && quiet[in->op[0]]) {
+		w->shadow = w->dead = false;
+		return;
+	}
+	if (foreign(v, at))
+		v->reason = KI_R_FOREIGN_BREAKPOINT;
+	if (touches_gs(in, v->bytes + at))
+		v->reason = KI_R_NO_PERCPU;
+	w->backward |= is_one_byte(in, KI_STD);
+	w->shadow = shadows(in);
+	w->backward &= !is_one_byte(in, KI_CLD);
+	if (w->dead && is_filler(in))
+		bitmap_set(v->filler, at, in->len);
+	else
+		w->dead = ends_for_good(v, in, at);
+	if (direct_branch(in))
+		note_entry(v, v->start + at + in->len + in->imm);
+}
+
 static void decode_function(struct ki_verifier *v)
 {
 	unsigned long size = v->end - v->start, at = 0;
-	bool shadow = false, dead = false, backward = false;
+	struct ki_walk w = {};
 	struct ki_head in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
@@ -219,25 +257,11 @@ static void decode_function(struct ki_verifier *v)
 	while (at < size) {
 		if (!read_head(v, at, &in)) {
 			at++; /* data in text: not a boundary */
-			dead = false;
+			w.dead = false;
 			continue;
 		}
-		if (foreign(v, at))
-			v->reason = KI_R_FOREIGN_BREAKPOINT;
-		if (touches_gs(&in, v->bytes + at))
-			v->reason = KI_R_NO_PERCPU;
-		backward |= is_one_byte(&in, KI_STD);
-		if (!shadow && !backward)
-			__set_bit(at, v->boundary);
-		shadow = shadows(&in);
-		backward &= !is_one_byte(&in, KI_CLD);
-		if (dead && is_filler(&in))
-			bitmap_set(v->filler, at, in.len);
-		else
-			dead = ends_for_good(v, &in, at);
+		note_insn(v, &w, &in, at);
 		at += in.len;
-		if (direct_branch(&in))
-			note_entry(v, v->start + at + in.imm);
 	}
 }
 

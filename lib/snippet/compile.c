@@ -84,15 +84,13 @@ static void set_order(struct gen *g, uint16_t fixed, uint16_t reads)
 	const uint16_t classes[] = {dead & (uint16_t)~fixed, dead & fixed,
 				    (uint16_t)~dead & fixed & (uint16_t)~reads,
 				    (uint16_t)~dead & (uint16_t)~fixed & (uint16_t)~reads, all};
-	uint16_t seen = 0;
+	unsigned int seen = 0;
 
-	for (size_t c = 0; c < sizeof(classes) / sizeof(*classes); c++)
-		for (unsigned int r = 0; r < REGS; r++) {
-			if (!(classes[c] & all & (uint16_t)~seen & REG_BIT(r)))
-				continue;
-			g->order[g->norder++] = (uint8_t)r;
-			seen |= REG_BIT(r);
-		}
+	for (size_t c = 0; c < sizeof(classes) / sizeof(*classes); c++) {
+		for (unsigned int left = classes[c] & all & ~seen; left; left &= left - 1)
+			g->order[g->norder++] = (uint8_t)__builtin_ctz(left);
+		seen |= classes[c];
+	}
 }
 
 static void body_keeping_flags(struct gen *g, struct ki_node *body, bool uses_rax)

@@ -105,20 +105,20 @@ static void begin_locals(struct gen *g, struct ki_node *n, const struct ki_node 
 {
 	uint32_t new = n->locals & ~g->homed;
 
-	for (unsigned int i = 0; i < KI_LOCALS; i++)
-		if (new >> i & 1 && is_around(n, end, 1u << i))
-			begin_local(g, n, end, i, t);
+	for (; new; new &= new - 1)
+		if (is_around(n, end, new & -new))
+			begin_local(g, n, end, (unsigned int)__builtin_ctz(new), t);
 }
 
 static void end_locals(struct gen *g, struct ki_node *next, const struct ki_node *end,
 		       struct tenants *t)
 {
-	for (unsigned int i = 0; i < KI_LOCALS; i++) {
-		const uint32_t bit = 1u << i;
+	for (uint32_t left = t->regs; left; left &= left - 1) {
+		const uint32_t bit = left & -left;
 
-		if (!(t->regs & bit) || is_used(next, end, bit))
+		if (is_used(next, end, bit))
 			continue;
-		ki_gen_release(g, g->home[i].at);
+		ki_gen_release(g, g->home[__builtin_ctz(bit)].at);
 		g->homed &= ~bit;
 		t->regs &= ~bit;
 	}
