@@ -94,10 +94,14 @@ struct ki_stop;
 struct ki_part {
 	size_t from, to;
 	bool boards; /* the short springboards; or all else */
+	bool both;   /* both kinds; `boards` means nothing */
 };
 
 /* The next one of that kind, {0, 0} being before the first; false: there is none. */
 bool ki_part_next(const struct ki_linked *x, struct ki_part *p);
+/* All edits in one, if code keeps something of a thread from one place to another: a thread might
+   pass the first one before the other is there. False: there are too many. */
+bool ki_part_whole(const struct ki_linked *x, struct ki_part *p);
 bool ki_part_has(const struct ki_linked *x, const struct ki_part *p, size_t edit);
 /* x, but what is forbidden is so while this part is written. Free forbidden. */
 int ki_part_of(struct ki_linked *out, const struct ki_linked *x, const struct ki_part *p);

@@ -86,6 +86,20 @@ walk fault -t 10%
 shown
 is "page faults, under what touches the memory" "$(how handle_mm_fault) $(chain handle_mm_fault)" "fault main touches handle_mm_fault"
 
+# Between the times that the two ends of a call are written no thread may come by.
+run "$bin/planted" brief
+stuck=0
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	"$ki" stat -q --json -o "$json" -m calls,walltime "$pid/brief" -- sleep 0.2 2> /tmp/words || cat /tmp/words
+	of_rows '
+seconds = [r["value"] for r in rows if r.get("metric") == "walltime"]
+print("#", seconds)
+sys.exit(len(seconds) != 1 or seconds[0] > 0.1)' || stuck=$((stuck + 1))
+done
+is "a function with a short return is not taken for entered for good" "$stuck" 0
+kill -9 "$pid"
+end
+
 # Killed in the middle, whatever it has in.
 run "$bin/planted" delay
 before=$(text)
