@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/time.h>
 #include <ucontext.h>
 
@@ -166,8 +165,7 @@ int call_init(const struct lift *l, uint64_t current_task)
 	protect(l->text, l->text_end - l->text, PROT_READ | PROT_EXEC);
 	protect(l->data, l->data_end - l->data, PROT_READ);
 	protect((uintptr_t)l->percpu, l->percpu_len, PROT_READ);
-	/* the time is another one in each call */
-	return prctl(PR_SET_TSC, PR_TSC_SIGSEGV) || catch_signals() ? -1 : 0;
+	return catch_signals();
 }
 
 void call_no_traps(void)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "code/decode/decode.h"
 #include "common_exec.h"
 #include "kerninst/err.h"
 
@@ -135,6 +136,22 @@ static void wait_for_ftrace(const struct image *im, uint64_t fentry)
 	}
 }
 
+/* What reads the time does not: it is another one in each call, and not every machine lets a
+   process forbid it (PR_SET_TSC). For rdtsc stands "xor %eax, %eax", with a nop for rdtscp. */
+static void time_stands(const struct image *im)
+{
+	const Elf64_Shdr *text = section(im, ".text");
+	uint8_t *p = text ? im->bytes + text->sh_offset : NULL;
+	uint64_t end = text ? text->sh_size : 0;
+
+	for (uint64_t i = 0; i < end; i += ki_decode_len(p + i, end - i)) {
+		if (i + 2 <= end && !memcmp(p + i, "\x0f\x31", 2))
+			memcpy(p + i, "\x31\xc0", 2);
+		else if (i + 3 <= end && !memcmp(p + i, "\x0f\x01\xf9", 3))
+			memcpy(p + i, "\x31\xc0\x90", 3);
+	}
+}
+
 /* Its headers say where it is now. */
 static void move_headers(const struct image *im)
 {
@@ -162,6 +179,7 @@ static int read_image(const char *path, const char *system_map, struct image *im
 	im->ph = (Elf64_Phdr *)(im->bytes + im->eh->e_phoff);
 	returns_go(im);
 	wait_for_ftrace(im, fentry ? fentry - DELTA : 0);
+	time_stands(im);
 	if (relocate(im))
 		return -1;
 	move_headers(im);
