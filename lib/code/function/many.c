@@ -5,7 +5,8 @@
  *
  * What is taken in order is taken by the thread that has analysed it, when its turn has come: the
  * function with the lowest number that has not been taken is always in the hands of a thread
- * that need not wait.
+ * that need not wait. A thread takes some functions in one turn: to wait for a turn, and to wake
+ * who waits, costs more than to analyse a small function.
  */
 #include <pthread.h>
 #include <string.h>
@@ -14,13 +15,18 @@
 #include "code/decode/memo.h"
 #include "util/parallel.h"
 
+#define SOME  16 /* functions, at most, that are taken in one turn */
+#define TURNS 8	 /* of each thread, at least, if there are so many functions */
+
 struct many {
 	const struct ki_symbol *const *syms;
+	size_t n, some;
 	ki_function_step *each, *whole, *take;
 	void *arg;
 	struct ki_err *err;
 	struct ki_text text;
-	struct ki_analysis *analyses; /* one for each thread */
+	struct ki_analysis *analyses; /* `some` for each thread */
+	struct ki_memo **memos;	      /* one for each */
 	pthread_mutex_t lock;
 	pthread_cond_t turn;
 	size_t next; /* whose turn it is */
@@ -47,45 +53,77 @@ static int analyze_one(struct many *m, struct ki_analysis *a, size_t i)
 	return ret;
 }
 
-/* Wait for the turn of number i even if it failed, or nobody's would come. */
-static int take_in_turn(struct many *m, struct ki_analysis *a, size_t i, int ret)
+/* Take functions [first, end), of which these are the analyses. Wait for the turn even if one
+   failed, or nobody's would come. */
+static int take_in_turn(struct many *m, const struct ki_analysis *a, size_t first, size_t end,
+			int ret)
 {
 	pthread_mutex_lock(&m->lock);
-	while (m->next != i && !m->failed)
+	while (m->next != first && !m->failed)
 		pthread_cond_wait(&m->turn, &m->lock);
-	if (!ret && !m->failed)
-		ret = m->take(m->arg, i, a->fn);
+	for (size_t i = first; !ret && !m->failed && i < end; i++)
+		ret = m->take(m->arg, i, a[i - first].fn);
 	m->failed |= ret != 0;
-	m->next = i + 1;
+	m->next = end;
 	pthread_cond_broadcast(&m->turn);
 	pthread_mutex_unlock(&m->lock);
 	return ret;
 }
 
-static int step(void *arg, unsigned int thread, size_t i)
+static int step(void *arg, unsigned int thread, size_t turn)
 {
 	struct many *m = arg;
-	struct ki_analysis *a = &m->analyses[thread];
-	int ret = analyze_one(m, a, i);
+	struct ki_analysis *a = &m->analyses[thread * m->some];
+	const size_t first = turn * m->some, end = first + m->some < m->n ? first + m->some : m->n;
+	int ret = 0;
 
-	return m->take ? take_in_turn(m, a, i, ret) : ret;
+	for (size_t i = first; !ret && i < end; i++) {
+		if (i > first)
+			a[i - first].near = a[i - first - 1].near;
+		ret = analyze_one(m, &a[i - first], i);
+	}
+	return m->take ? take_in_turn(m, a, first, end, ret) : ret;
 }
 
 static int init_threads(struct many *m, struct ki_target *t, unsigned int threads)
 {
 	int ret = 0;
 
-	m->analyses = calloc(threads, sizeof(*m->analyses));
-	if (!m->analyses)
+	m->analyses = calloc(threads * m->some, sizeof(*m->analyses));
+	m->memos = calloc(threads, sizeof(*m->memos));
+	if (!m->analyses || !m->memos)
 		return -ENOMEM;
-	for (unsigned int i = 0; !ret && i < threads; i++) {
+	for (size_t i = 0; !ret && i < threads * m->some; i++) {
+		struct ki_memo **memo = &m->memos[i / m->some];
+
 		ret = ki_analysis_init(&m->analyses[i], t, m->err);
+		if (!ret && !*memo)
+			ret = ki_memo_new(memo);
 		m->analyses[i].text = &m->text;
 		m->analyses[i].at_entry = m->at_entries;
-		if (!ret)
-			ret = ki_memo_new(&m->analyses[i].memo);
+		m->analyses[i].memo = *memo;
 	}
 	return ret;
+}
+
+static void free_threads(struct many *m, unsigned int threads)
+{
+	for (size_t i = 0; m->analyses && i < threads * m->some; i++)
+		ki_analysis_free(&m->analyses[i]);
+	for (size_t i = 0; m->memos && i < threads; i++)
+		ki_memo_free(m->memos[i]);
+	free(m->analyses);
+	free(m->memos);
+}
+
+/* How many functions a thread takes in a turn. */
+static size_t some_of(const struct ki_functions_job *job, unsigned int threads)
+{
+	const size_t some = job->n / threads / TURNS;
+
+	if (!job->take || threads == 1 || !some)
+		return 1;
+	return some < SOME ? some : SOME;
 }
 
 static int read_target(struct many *m, struct ki_target *t)
@@ -111,22 +149,20 @@ int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job
 			 .take = job->take,
 			 .arg = job->arg,
 			 .at_entries = job->at_entries,
+			 .n = job->n,
 			 .err = err};
 	unsigned int threads = job->threads ? job->threads : ki_parallel_cpus();
 	int ret;
 
+	m.some = some_of(job, threads);
 	pthread_mutex_init(&m.lock, NULL);
 	pthread_cond_init(&m.turn, NULL);
 	ret = read_target(&m, t);
 	if (!ret)
 		ret = init_threads(&m, t, threads);
 	if (!ret)
-		ret = ki_parallel(job->n, threads, step, &m);
-	for (unsigned int i = 0; m.analyses && i < threads; i++) {
-		ki_memo_free(m.analyses[i].memo);
-		ki_analysis_free(&m.analyses[i]);
-	}
-	free(m.analyses);
+		ret = ki_parallel((m.n + m.some - 1) / m.some, threads, step, &m);
+	free_threads(&m, threads);
 	ki_text_free(&m.text);
 	pthread_cond_destroy(&m.turn);
 	pthread_mutex_destroy(&m.lock);
