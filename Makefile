@@ -85,7 +85,7 @@ $(foreach t,$(UNIT_SRC),$(eval $(call UNIT_RULE,$(t))))
 $(O)/test/unit/%.o: CPPFLAGS += -Itest/unit/common
 
 # They compile files of the driver.
-$(O)/test/unit/common/common_minmax.o $(O)/test/unit/kmod/test_fill.o $(O)/test/unit/kmod/test_heap.o $(O)/test/unit/kmod/test_mute.o $(O)/test/unit/kmod/test_record.o $(O)/test/unit/kmod/test_table.o $(O)/test/unit/kmod/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
+$(O)/test/unit/common/common_minmax.o $(O)/test/unit/kmod/test_alone.o $(O)/test/unit/kmod/test_fill.o $(O)/test/unit/kmod/test_heap.o $(O)/test/unit/kmod/test_mute.o $(O)/test/unit/kmod/test_record.o $(O)/test/unit/kmod/test_table.o $(O)/test/unit/kmod/test_table_shared.o: CPPFLAGS += -Itest/unit/shim -Ikmod
 $(O)/test/unit/kmod/test_head.o: CPPFLAGS += -Ibuild/decoder/6.1 -Itest/unit/shim -Ikmod
 $(O)/test/unit/kmod/test_head.o: build/decoder/6.1/inat-tables.c
 # All of the driver's names are hidden: other tests compile other files of it.

@@ -348,7 +348,7 @@ void ki_verifier_free(struct ki_verifier *v);
 u16 __must_check ki_verify_window(struct ki_verifier *v, struct ki_win *w,
 				  const struct ki_copy *copies) __must_hold(&ki_lock);
 /* Are 5 bytes there, in the function of the window verified last, filler that nothing executes? */
-bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr) __must_hold(&ki_lock);
+bool ki_verify_filler(struct ki_verifier *v, unsigned long addr) __must_hold(&ki_lock);
 
 /* callee.c; the table of reserved text is up to date */
 /* Does a function of the kernel or of a live module start there? *owner: a reference, or NULL. */

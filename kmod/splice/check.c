@@ -102,7 +102,7 @@ static bool bounced_in(const struct ki_win *w)
 }
 
 /* The springboard's place; the bounce's is claimed when all windows are known, find_places. */
-static u16 claim_site(struct ki_win *w, const struct ki_verifier *v)
+static u16 claim_site(struct ki_win *w, struct ki_verifier *v)
 {
 	if (bounced_in(w))
 		return KI_R_WINDOW_OVERLAP;

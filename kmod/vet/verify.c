@@ -13,6 +13,8 @@
  *   - the bytes are the expected ones, and each copy is the one copy.c makes
  *   - only its last instruction transfers control
  *
+ * A window in a function's first bytes may do without the rest of it being decoded (alone.c).
+ *
  * Branches from other functions (a cold part's) are not looked for here: that takes the whole
  * kernel's text; the library does it.
  */
@@ -25,6 +27,7 @@
 #include "compat.h"
 #include "ki.h"
 #include "symbols.h"
+#include "vet/alone.h"
 #include "vet/head.h"
 
 #define KI_FUNCTION_MAX 0x40000
@@ -37,6 +40,7 @@ struct ki_verifier {
 	unsigned long *filler;	 /* bit: a byte of int3 or nop after what never falls through */
 	unsigned long body; /* offset of the first instruction after endbr and the ftrace site */
 	u16 reason;	    /* why nothing in it can be touched */
+	bool whole;	    /* all of it is decoded */
 };
 
 int ki_verifier_new(struct ki_verifier **out)
@@ -243,10 +247,11 @@ static void note_insn(struct ki_verifier *v, struct ki_walk *w, const struct ki_
 		note_entry(v, v->start + at + in->len + in->imm);
 }
 
-static void decode_function(struct ki_verifier *v)
+/* The instructions that begin in the first `size` bytes. */
+static void decode_bytes(struct ki_verifier *v, unsigned long size)
 {
-	unsigned long size = v->end - v->start, at = 0;
 	struct ki_walk w = {};
+	unsigned long at = 0;
 	struct ki_head in;
 
 	v->reason = is_trampoline(v) ? KI_R_STATIC_CALL : KI_R_OK;
@@ -326,8 +331,9 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 	unsigned long size, off;
 
 	if (addr >= v->start && addr < v->end)
-		return v->reason;
+		return KI_R_OK;
 	v->start = v->end = 0;
+	v->whole = false;
 	if (!ki_call(kallsyms_lookup_size_offset)(addr, &size, &off))
 		return KI_R_NO_SYMBOL;
 	if (size > KI_FUNCTION_MAX)
@@ -338,9 +344,31 @@ static u16 load_function(struct ki_verifier *v, unsigned long addr)
 		v->start = v->end = 0;
 		return KI_R_NOT_TEXT;
 	}
-	decode_function(v);
+	return KI_R_OK;
+}
+
+static void decode_whole(struct ki_verifier *v)
+{
+	if (v->whole)
+		return;
+	decode_bytes(v, v->end - v->start);
 	note_reserved_entries(v);
 	strike_filler(v);
+	v->whole = true;
+}
+
+/* All that is asked of the window up to `end`. */
+static u16 decode_function(struct ki_verifier *v, unsigned long addr, unsigned long end)
+{
+	const struct ki_alone x = {v->bytes, v->end - v->start, v->start, addr - v->start,
+				   end - v->start};
+
+	if (v->whole || end > v->end || !ki_window_is_alone(&x)) {
+		decode_whole(v);
+	} else {
+		decode_bytes(v, x.to);
+		note_reserved_entries(v);
+	}
 	return v->reason;
 }
 
@@ -455,6 +483,8 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_co
 	if (reason)
 		return reason;
 	reason = load_function(v, w->addr);
+	if (!reason)
+		reason = decode_function(v, w->addr, end);
 	if (reason)
 		return reason;
 	if (end > v->end)
@@ -473,7 +503,7 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_co
 	return check_copies(v, w, copies);
 }
 
-bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr)
+bool ki_verify_filler(struct ki_verifier *v, unsigned long addr)
 {
 	unsigned long at = addr - v->start, end = at + KI_JMP_LEN;
 	const struct ki_reserved_row *row;
@@ -482,6 +512,7 @@ bool ki_verify_filler(const struct ki_verifier *v, unsigned long addr)
 	lockdep_assert_held(&ki_lock);
 	if (addr < v->start || addr + KI_JMP_LEN > v->end)
 		return false;
+	decode_whole(v);
 	/* filler that is jumped into is none */
 	if (find_next_zero_bit(v->filler, end, at) < end)
 		return false;
