@@ -105,6 +105,11 @@ bool ki_text_probed(unsigned long start, unsigned long end)
 	return probed(start - KI_PROBE_REACH, end);
 }
 
+bool ki_text_probed_at(unsigned long addr)
+{
+	return probed(addr, addr + 1);
+}
+
 bool ki_text_has_lock_prefix(unsigned long start, unsigned long end)
 {
 	bool found;

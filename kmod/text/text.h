@@ -32,6 +32,9 @@ struct ki_swap {
 int __must_check ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
 /* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
 bool ki_text_probed(unsigned long start, unsigned long end);
+
+/* At this very place? */
+bool ki_text_probed_at(unsigned long addr);
 /* Is a lock prefix there that the kernel may rewrite? */
 bool ki_text_has_lock_prefix(unsigned long start, unsigned long end);
 void ki_text_write_heap(unsigned long addr, const void *bytes, size_t len);

@@ -71,7 +71,7 @@ static bool is_gs_base(const struct ki_alone *x, unsigned long at)
 
 static bool is_probed(const struct ki_alone *x, unsigned long at)
 {
-	return ki_text_probed(x->start + at, x->start + at + 1);
+	return ki_text_probed_at(x->start + at);
 }
 
 /* Is the byte an opcode of what matters, perhaps? */

@@ -23,9 +23,9 @@
 
 static unsigned long probed_at;
 
-static bool ki_text_probed(unsigned long start, unsigned long end)
+static bool ki_text_probed_at(unsigned long addr)
 {
-	return probed_at >= start && probed_at < end;
+	return addr == probed_at;
 }
 
 #define KI_H
