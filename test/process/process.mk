@@ -35,6 +35,8 @@ $(PROCESS)/libturned.so: test/process/turned.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIC -shared -o $@ $<
 $(PROCESS)/planted: test/process/planted.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
+$(PROCESS)/proxy: test/process/proxy.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 
 # Where there is a compiler for it.
 $(PROCESS)/thrown: test/process/thrown.cc
@@ -62,6 +64,6 @@ $(PROCESS)/chains-static: test/process/chains.c
 $(PROCESS)/stacks: test/process/stacks.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written later sequence timed recorded churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written later sequence timed recorded churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process
