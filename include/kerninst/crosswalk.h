@@ -116,12 +116,41 @@ struct ki_crosswalk_cost {
 };
 struct ki_crosswalk_cost ki_crosswalk_cost(const struct ki_crosswalk *w);
 
+/*
+ * What the kernel has done elsewhere while the search went on: not by the process's threads, and
+ * not only for it. Functions that interrupts, softirqs, timers and work queues call, and threads of
+ * the kernel's own. What comes in another's time is a part of both: a tasklet of its softirq, a
+ * timer of its softirq or interrupt.
+ */
+enum ki_crosswalk_kind {
+	KI_CROSSWALK_INTERRUPT,
+	KI_CROSSWALK_SOFTIRQ,
+	KI_CROSSWALK_TASKLET,
+	KI_CROSSWALK_TIMER,
+	KI_CROSSWALK_WORK,
+	KI_CROSSWALK_THREAD /* by its name; workers and softirqs' threads are left out */
+};
+const char *ki_crosswalk_kind_name(unsigned int kind);
+
+struct ki_crosswalk_elsewhere {
+	char *name, *module;
+	uint64_t addr; /* 0: a thread */
+	uint8_t kind;  /* enum ki_crosswalk_kind */
+	double share;  /* of one CPU's time, for which it ran */
+	double calls_per_second;
+};
+
+/* Those that reach this share, the largest first. None without the driver. */
+#define KI_CROSSWALK_ELSEWHERE 0.01
+const struct ki_crosswalk_elsewhere *ki_crosswalk_elsewhere(const struct ki_crosswalk *w,
+							    uint32_t *n);
+
 /* What has been found, as long as w lives. */
 const struct ki_crosswalk_node *ki_crosswalk_nodes(const struct ki_crosswalk *w, uint32_t *n);
 const struct ki_crosswalk_edge *ki_crosswalk_edges(const struct ki_crosswalk *w, uint32_t *n);
 
-/* As a tree of what is true (page->verbose: of all), or an object for each node; as a graph for
-   dot. 0, or -errno. */
+/* As a tree of what is true (page->verbose: of all), or an object for each node; then what was
+   elsewhere. As a graph for dot. 0, or -errno. */
 int ki_crosswalk_show(const struct ki_crosswalk *w, const struct ki_page *page, struct ki_err *err);
 int ki_crosswalk_dot(const struct ki_crosswalk *w, FILE *out);
 

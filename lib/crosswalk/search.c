@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "crosswalk/walk.h"
+#include "crosswalk/async.h"
 #include "kerninst/speed.h"
 #include "util/clock.h"
 #include "util/listen.h"
@@ -70,6 +70,7 @@ void ki_crosswalk_free(struct ki_crosswalk *w)
 	ki_crosswalk_stand_free(&w->now);
 	ki_stack_reader_free(w->stacks);
 	ki_crosswalk_graph_free(&w->graph);
+	ki_crosswalk_elsewhere_free(w);
 	ki_predicate_free(w->own);
 	ki_target_free(w->process);
 	free(w);
@@ -181,12 +182,15 @@ static bool is_end(int ret)
 
 int ki_crosswalk_search(struct ki_crosswalk *w, const struct ki_listener *l, struct ki_err *err)
 {
+	struct ki_crosswalk_async *async = NULL;
 	struct ki_err why = {0};
 	int ret = ki_crosswalk_add_roots(w, &why);
 	size_t from = 0;
 
 	w->listener = l;
 	w->begun = ki_now();
+	if (!ret)
+		ret = ki_crosswalk_async_new(w, &async, &why);
 	while (!ret && from < w->graph.nodes.n && ki_crosswalk_is_whole(w)) {
 		const size_t next = w->graph.nodes.n;
 
@@ -202,5 +206,8 @@ int ki_crosswalk_search(struct ki_crosswalk *w, const struct ki_listener *l, str
 		w->ended = true;
 		ret = 0;
 	}
+	if (!ret)
+		ret = ki_crosswalk_async_end(async, &why);
+	ki_crosswalk_async_free(async);
 	return ret && err ? (*err = why, ret) : ret;
 }

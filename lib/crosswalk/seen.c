@@ -102,8 +102,9 @@ static int add_frames(struct ki_crosswalk *w, const ki_crosswalk_numbers *of,
 
 /* ---- the kernel's: text, a line for each function, the innermost first ---- */
 
-static const char *const entries[] = {"do_syscall_64", "entry_SYSCALL_64_after_hwframe",
-				      "x64_sys_call", "exc_page_fault", "asm_exc_page_fault"};
+static const char *const entries[] = {"do_syscall_64",	    "entry_SYSCALL_64_after_hwframe",
+				      "x64_sys_call",	    "exc_page_fault",
+				      "asm_exc_page_fault", "do_user_addr_fault"};
 
 static bool is_entry(const char *name)
 {
@@ -135,6 +136,11 @@ static const struct ki_symbol *kernel_function(const struct ki_crosswalk *w, con
 	return ki_target_symbol_named(w->kernel, NULL, name, NULL);
 }
 
+static bool is_fault(const struct ki_symbol *sym)
+{
+	return !strcmp(sym->name, "handle_mm_fault");
+}
+
 /* Each line is called by the next one; the last by the program's innermost frame. */
 static int add_lines(struct ki_crosswalk *w, const ki_crosswalk_numbers *of,
 		     const struct ki_crosswalk_thread *t, struct ki_err *err)
@@ -153,7 +159,9 @@ static int add_lines(struct ki_crosswalk *w, const ki_crosswalk_numbers *of,
 	}
 	sym = callee && t->user && t->user->n ? frame_function(w, t->user, 0) : NULL;
 	from = sym ? ki_crosswalk_find(&w->graph, false, sym->addr) : KI_NONE;
-	return is_among(of, from) && add(w, callee, true, from, KI_CROSSWALK_SYSCALL)
+	return is_among(of, from) &&
+			       add(w, callee, true, from,
+				   is_fault(callee) ? KI_CROSSWALK_FAULT : KI_CROSSWALK_SYSCALL)
 		       ? no_memory(err)
 		       : 0;
 }

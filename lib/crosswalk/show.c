@@ -103,6 +103,7 @@ static int json_node(const struct ki_crosswalk *w, FILE *out, uint32_t i)
 
 	ki_json_init(&j, out);
 	ki_json_open(&j, NULL, '{');
+	ki_json_str(&j, "kind", "function");
 	ki_json_u64(&j, "number", i);
 	ki_json_str(&j, "function", n->name);
 	ki_json_str(&j, "module", n->module);
@@ -145,6 +146,8 @@ int ki_crosswalk_show(const struct ki_crosswalk *w, const struct ki_page *page, 
 	}
 	free(x.shown);
 	if (page->json && show_json(w, page->out))
+		return -EIO;
+	if (ki_crosswalk_elsewhere_show(w, page))
 		return -EIO;
 	return ferror(page->out) ? -EIO : 0;
 }

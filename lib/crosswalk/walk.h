@@ -65,6 +65,7 @@ struct ki_crosswalk {
 	struct ki_crosswalk_options o;
 	const struct ki_listener *listener;
 	struct ki_crosswalk_graph graph;
+	ki_vec(struct ki_crosswalk_elsewhere) elsewhere;
 	struct ki_predicate *own;	/* it is the process: for the kernel */
 	struct ki_stack_reader *stacks; /* NULL: cannot be had */
 	struct ki_crosswalk_stand now;	/* the last that was taken */
@@ -77,6 +78,10 @@ struct ki_crosswalk {
 
 /* Open the process again: it has mapped something, or words were taken that it has no place for. */
 int ki_crosswalk_reopen(struct ki_crosswalk *w, struct ki_err *err);
+
+/* elsewhere.c: what was elsewhere, as a list, or objects. */
+void ki_crosswalk_elsewhere_free(struct ki_crosswalk *w);
+int ki_crosswalk_elsewhere_show(const struct ki_crosswalk *w, const struct ki_page *page);
 
 /* wait.c: false: the search is to end. */
 bool ki_crosswalk_wait(struct ki_crosswalk *w, double seconds);

@@ -8,6 +8,8 @@
  *	nap	main -> sleeps -> nanosleep: nearly all
  *	zero	main -> fills -> read of /dev/zero: nearly all, in the kernel
  *	fault	main -> touches: page faults
+ *	reader FILE
+ *		main -> scans: page faults that read the file, which is in no memory then
  *	delay	main -> stores -> write of a file of the test module ki_metrics, whose function
  *		ki_metrics_spin runs for 20 ms: nearly all
  *	threads	main waits; a thread in left -> burns: 100 %, one in right -> sleeps
@@ -20,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,6 +132,25 @@ NOINLINE void touches(void)
 	for (size_t i = 0; i < len; i += 4096)
 		p[i] = 1;
 	munmap(p, len);
+}
+
+/* Page by page: nothing is read ahead. */
+NOINLINE void scans(const char *name)
+{
+	static int fd = -1;
+	struct stat st;
+	char *p;
+
+	if (fd < 0)
+		fd = open(name, O_RDONLY);
+	if (fstat(fd, &st) < 0)
+		_exit(1);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	madvise(p, (size_t)st.st_size, MADV_RANDOM);
+	for (off_t i = 0; i < st.st_size; i += 4096)
+		sum += (unsigned long)p[i];
+	munmap(p, (size_t)st.st_size);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 /* ---- threads ---- */
@@ -248,10 +270,13 @@ static inline __attribute__((always_inline)) void once(const char *name)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
 	printf("ready\n");
 	fflush(stdout);
 	for (;;)
-		once(argv[1]);
+		if (argc == 3)
+			scans(argv[2]);
+		else
+			once(argv[1]);
 }

@@ -11,9 +11,9 @@
 # shellcheck disable=SC2317 # functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
 . "$(dirname "$0")/../process/program.sh"
+. "$(dirname "$0")/walk_lib.sh"
 start
 bin=$top/build/test/process
-json=/tmp/walk.json
 ok "the test module loads" insmod "$top/build/metrics/$(uname -r)/ki_metrics.ko"
 
 text() { "$bin/oracle" text "$pid" | cut -d " " -f 1; } # our memory stays mapped
@@ -27,33 +27,6 @@ walk() {
 	is "$1: the program's text is as it was" "$status $(text)" "0 $before"
 	kill -9 "$pid"
 	end
-}
-# read SCRIPT ARGUMENT...: with the rows
-of_rows() { python3 -c "
-import json, sys
-rows = [json.loads(line) for line in open('$json')]
-by = lambda name: next((r for r in rows if r['function'] == name), None)
-$1" "${@:2}"; }
-# The first callers of a function, up to main.
-chain() {
-	of_rows '
-names, row, seen = [], by(sys.argv[1]), set()
-while row and row["number"] not in seen:
-	seen.add(row["number"])
-	names.insert(0, row["function"])
-	row = rows[row["callers"][0]["number"]] if row["callers"] else None
-print(" ".join(names))' "$1"
-}
-# of FUNCTION KEY
-of() { of_rows 'row = by(sys.argv[1]); print(row[sys.argv[2]] if row else "none")' "$@"; }
-how() { of_rows 'row = by(sys.argv[1]); print(row["callers"][0]["how"] if row and row["callers"] else "none")' "$1"; }
-share() { awk -v s="$(of "$1" share)" -v low="$2" -v high="$3" 'BEGIN { exit !(s >= low && s <= high) }'; }
-shown() { # what is true, for the log
-	of_rows '
-for r in rows:
-	if r["found"] != "false":
-		print("#", r["level"], r["module"], r["function"], r["found"], r["reason"] or "", r["share"],
-		      r["calls_per_second"], [(rows[c["number"]]["function"], c["how"]) for c in r["callers"]])'
 }
 
 walk delay
