@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A proxy that answers requests over the loopback device and keeps each object in two files (one
- * has its header), until it is killed. Its clients are threads of a child; each asks, waits for the
- * answer, and asks again.
+ * A proxy that answers requests over the loopback device and keeps what it answers, until it is
+ * killed. Its clients are threads of a child; each asks, waits for the answer, and asks again.
  *
- *	create	a file is created for each object, and the oldest is unlinked. Answers wait for an
- *		event that is due every 20 ms
- *	reuse	the files stay, and are written anew
+ *	create	files are created for each object, and the oldest are unlinked. Answers wait for an
+ *		event that is due each time that half of the clients' files could be created
+ *	reuse	all objects are parts of one file, which stays
  *	tuned	the same, and an answer is sent when it is there
  *
  * usage: proxy create|reuse|tuned DIRECTORY COUNT
@@ -32,8 +31,8 @@
 #define AFTER	 __asm__ volatile("" ::: "memory") /* no tail jump */
 #define CLIENTS	 4
 #define OBJECT	 2048
-#define FILES	 64
-#define PERIOD	 20000 /* microseconds */
+#define OBJECTS	 16
+#define PIECES	 6 /* files of an object */
 
 static bool creates, delays;
 static _Atomic unsigned long *answered;
@@ -41,7 +40,8 @@ static int conns[CLIENTS];
 static bool ready[CLIENTS]; /* an answer waits */
 static char object[OBJECT];
 static unsigned long number;
-static long due; /* microseconds */
+static int all = -1;	 /* the one file */
+static long due, period; /* microseconds */
 
 static void must(bool ok, const char *what)
 {
@@ -105,33 +105,34 @@ static void accept_all(void)
 
 /* ---- the store ---- */
 
-static void write_object(int fd)
-{
-	must(fd >= 0 && write(fd, object, OBJECT) == OBJECT, "file");
-	close(fd);
-}
-
-/* The names of an object's files, which are relative to the directory. */
-static const char *name_of(unsigned long n, char kind)
+/* A file of an object, relative to the directory. */
+static const char *name_of(unsigned long n, int piece)
 {
 	static char name[32];
 
-	snprintf(name, sizeof(name), "%08lx.%c", n, kind);
+	snprintf(name, sizeof(name), "%08lx.%d.o", n, piece);
 	return name;
+}
+
+static void create_piece(int piece)
+{
+	const int fd = open(name_of(number, piece), O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+	must(fd >= 0 && write(fd, object, OBJECT / PIECES) == OBJECT / PIECES, "file");
+	close(fd);
 }
 
 NOINLINE void store_new(void)
 {
-	for (const char *kind = "ho"; *kind; kind++) {
-		write_object(open(name_of(number, *kind), O_WRONLY | O_CREAT | O_EXCL, 0600));
-		must(!unlink(name_of(number - FILES, *kind)), "unlink");
+	for (int i = 0; i < PIECES; i++) {
+		create_piece(i);
+		must(!unlink(name_of(number - OBJECTS, i)), "unlink");
 	}
 }
 
 NOINLINE void store_again(void)
 {
-	for (const char *kind = "ho"; *kind; kind++)
-		write_object(open(name_of(number % FILES, *kind), O_WRONLY));
+	must(pwrite(all, object, OBJECT, (off_t)(number % OBJECTS) * OBJECT) == OBJECT, "file");
 }
 
 /* What a proxy has to do anyway. */
@@ -142,11 +143,16 @@ NOINLINE void make_object(void)
 			object[i] = (char)(object[i] * 31 + i + (char)number);
 }
 
+/* So it is known how long files take. */
 static void fill_store(void)
 {
-	for (; number < FILES; number++)
-		for (const char *kind = "ho"; *kind; kind++)
-			write_object(open(name_of(number, *kind), O_WRONLY | O_CREAT, 0600));
+	const long begun = now();
+
+	for (; number < OBJECTS; number++)
+		for (int i = 0; i < PIECES; i++)
+			create_piece(i);
+	period = (now() - begun) / OBJECTS * CLIENTS / 2;
+	all = open("all.o", O_RDWR | O_CREAT, 0600);
 }
 
 /* ---- the loop ---- */
@@ -181,14 +187,14 @@ NOINLINE void run_events(void)
 	for (int i = 0; i < CLIENTS; i++)
 		if (ready[i])
 			answer(i);
-	due = now() + PERIOD;
+	due = now() + period;
 }
 
 /* Until somebody asks, or the event is due. */
 NOINLINE int wait_ready(fd_set *set)
 {
 	const long left = due > now() ? due - now() : 0;
-	struct timeval t = {.tv_usec = left};
+	struct timeval t = {left / 1000000, left % 1000000};
 	int most = 0, n;
 
 	FD_ZERO(set);
