@@ -23,6 +23,14 @@
  *
  * Without the driver the search stays in the program, and what is called through pointers is found
  * by stacks alone.
+ *
+ * Other metrics than time. A timer then adds up what the thread has used in the call: CPU time,
+ * page faults, cache misses. In the program it is the kernel that does, told by breakpoints of the
+ * driver's; without it CPU time is that of stacks of threads that run.
+ *
+ *  - Of CPU time, 1 is one CPU all the time.
+ *  - Of events, 1 is all that the process's threads had in the level's time. What a timer costs in
+ *    events, or a look at stacks (switches), is among them.
  */
 #ifndef KERNINST_CROSSWALK_H
 #define KERNINST_CROSSWALK_H
@@ -57,6 +65,12 @@ enum ki_crosswalk_how {
 const char *ki_crosswalk_how_name(unsigned int how);
 const char *ki_crosswalk_truth_name(unsigned int truth);
 
+/* A thread's part of a share. */
+struct ki_crosswalk_share {
+	pid_t tid;
+	double share;
+};
+
 struct ki_crosswalk_node {
 	char *name, *module; /* the kernel's own: "kernel" */
 	uint64_t addr;
@@ -71,6 +85,8 @@ struct ki_crosswalk_node {
 	bool sampled;	/* called too often for a timer: see above */
 	bool by_calls;	/* its calls were timed, since nothing tells where it ends */
 	bool is_last;	/* it is true, and nothing that it calls is: a bottleneck */
+	struct ki_crosswalk_share *threads; /* as far as they are known */
+	uint32_t nthreads;
 };
 
 struct ki_crosswalk_edge {
@@ -89,13 +105,17 @@ struct ki_crosswalk_options {
 	/* Wait so long, as nanosleep does; false: the search is to end. NULL: just wait. */
 	bool (*wait)(void *arg, double seconds);
 	void *arg;
+	/* What is searched: "wall" (NULL), "cpu", or a metric that grows while a function goes on
+	   (kerninst/metric.h): "faults", "switches", "llc-misses". It need not live on. */
+	const char *metric;
 };
 
 struct ki_crosswalk;
 
 /*
  * The process must be one that the caller may trace. kernel: a live one, or NULL: in the program
- * only. It must live on. Nothing is put in yet. Errors of ki_target_new_process.
+ * only. It must live on. Nothing is put in yet. Errors of ki_target_new_process; -EINVAL: there is
+ * no such metric, -EOPNOTSUPP: it is not counted here, or by the driver only.
  */
 int ki_crosswalk_new(pid_t pid, struct ki_target *kernel, const struct ki_crosswalk_options *o,
 		     struct ki_crosswalk **out, struct ki_err *err);

@@ -136,7 +136,9 @@ void ki_measure_free(struct ki_measure *m); /* takes out what is installed */
  * on). It is measured in the kernel, the measurement's target, which is told of each hit by a
  * breakpoint of the driver's (ki_process_new_hits). So predicates and actions have all that there
  * is in the kernel, with registers, parameters and memory of the thread (ki_snippet_of_thread).
- * Only what counts can be had: KI_R_NOT_IN_PROCESS. NULL: of the kernel.
+ * What lasts can be had of functions, with what only the kernel knows of a thread; a tail jump ends
+ * it. What has a place after an instruction, or on an edge, is refused: KI_R_NOT_IN_PROCESS. NULL:
+ * of the kernel.
  */
 void ki_measure_tell(struct ki_measure *m, struct ki_target *process);
 

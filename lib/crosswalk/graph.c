@@ -22,6 +22,7 @@ void ki_crosswalk_graph_free(struct ki_crosswalk_graph *g)
 	for (size_t i = 0; i < g->nodes.n; i++) {
 		free(g->nodes.v[i].name);
 		free(g->nodes.v[i].module);
+		free(g->nodes.v[i].threads);
 	}
 	ki_vec_free(&g->nodes);
 	ki_vec_free(&g->edges);

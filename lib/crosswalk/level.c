@@ -12,7 +12,8 @@
 
 #define COUNT_PART 0.25 /* of a level's time */
 #define LOOK	   0.04 /* seconds from one look at stacks to the next */
-#define TIMER_COST 80	/* instructions that a call's timer takes, on both its ends */
+#define TIMER_COST 80	/* instructions that a call's timer takes, on both its ends; */
+#define TOLD_COST  1000 /* by breakpoints of which the kernel is told */
 
 static struct ki_crosswalk_node *node(const struct ki_crosswalk *w, uint32_t number)
 {
@@ -26,6 +27,11 @@ static int no_memory(struct ki_err *err)
 
 /* ---- counting ---- */
 
+static double timer_cost(const struct ki_crosswalk *w, const struct ki_crosswalk_node *n)
+{
+	return w->told && !n->kernel ? TOLD_COST : TIMER_COST;
+}
+
 static void take_counts(const struct ki_round *r, const double *hits, double seconds)
 {
 	const struct ki_crosswalk *w = r->w;
@@ -35,14 +41,14 @@ static void take_counts(const struct ki_round *r, const double *hits, double sec
 
 		n->calls = (uint64_t)hits[i];
 		n->seconds = r->rows.v[i].reason ? 0 : seconds;
-		n->sampled = hits[i] / seconds * TIMER_COST > w->o.limit * w->speed ||
+		n->sampled = hits[i] / seconds * timer_cost(w, n) > w->o.limit * w->speed ||
 			     (w->untimed && !n->kernel);
 	}
 }
 
 static int count_level(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
 {
-	static const char *const metrics[KI_ROUND_METRICS] = {"count"};
+	const struct ki_metric *const metrics[KI_ROUND_METRICS] = {ki_metric_find("count")};
 	struct ki_round r;
 	double *hits = calloc(open->n + 1, sizeof(*hits));
 	int ret;
@@ -64,60 +70,6 @@ static int count_level(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
 	return ret;
 }
 
-/* ---- stacks ---- */
-
-/* In the program, and only where nothing else says it: a look holds the threads for a moment, and
-   what waits begins to wait again. */
-static bool is_looked_for(const struct ki_crosswalk_node *n)
-{
-	return !n->kernel && n->reason != KI_R_NEVER_RETURNS &&
-	       (n->sampled || n->truth == KI_CROSSWALK_REFUSED);
-}
-
-static bool are_looked_for(const struct ki_crosswalk *w, const ki_crosswalk_numbers *open)
-{
-	for (size_t i = 0; i < open->n; i++)
-		if (is_looked_for(node(w, open->v[i])))
-			return true;
-	return false;
-}
-
-/* Add up how many threads are in each. */
-static int look(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
-{
-	struct ki_crosswalk_stand s;
-
-	if (ki_crosswalk_stand_take(w, true, &s, err))
-		return -ENOMEM;
-	for (size_t i = 0; i < open->n; i++)
-		if (is_looked_for(node(w, open->v[i])))
-			node(w, open->v[i])->share +=
-				ki_crosswalk_stand_in(w, &s, node(w, open->v[i]));
-	ki_crosswalk_stand_free(&s);
-	return 0;
-}
-
-/* Wait for a level's time, and look at the stacks now and then. */
-static int pass_time(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
-{
-	const double end = ki_now() + w->o.seconds;
-	unsigned int looks = 0;
-
-	if (!are_looked_for(w, open)) {
-		ki_crosswalk_wait(w, w->o.seconds);
-		return 0;
-	}
-	while (ki_now() < end && ki_crosswalk_wait(w, LOOK)) {
-		if (look(w, open, err))
-			return -ENOMEM;
-		looks++;
-	}
-	for (size_t i = 0; looks && i < open->n; i++)
-		if (is_looked_for(node(w, open->v[i])))
-			node(w, open->v[i])->share /= looks;
-	return 0;
-}
-
 /* ---- timing ---- */
 
 /* A level while it is timed. */
@@ -128,7 +80,14 @@ struct timing {
 	struct ki_crosswalk_stand before, after; /* where threads were */
 };
 
-static const char *const timers[KI_ROUND_METRICS] = {"walltime", "calls"};
+static int open_round(struct ki_round *r, struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+		      struct ki_err *err)
+{
+	const struct ki_metric *const timers[KI_ROUND_METRICS] = {w->metric,
+								  ki_metric_find("calls")};
+
+	return ki_round_open(r, w, timers, open, err);
+}
 
 /* Only those that a timer is for. */
 static int pick_timed(const struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
@@ -153,7 +112,7 @@ static int open_timed(struct timing *x, struct ki_crosswalk *w, const ki_crosswa
 		      struct ki_err *err)
 {
 	struct ki_err why = {0};
-	int ret = ki_round_open(&x->r, w, timers, &x->timed, &why);
+	int ret = open_round(&x->r, w, &x->timed, &why);
 
 	if (ret != -EOPNOTSUPP || w->untimed)
 		return ret ? ki_err_set(err, ret, why.addr, "%s", why.msg) : 0;
@@ -164,7 +123,7 @@ static int open_timed(struct timing *x, struct ki_crosswalk *w, const ki_crosswa
 	if (pick_timed(w, open, &x->timed))
 		return no_memory(err);
 	ret = ki_crosswalk_reopen(w, err);
-	return ret ? ret : ki_round_open(&x->r, w, timers, &x->timed, err);
+	return ret ? ret : open_round(&x->r, w, &x->timed, err);
 }
 
 /* What is refused in the program when it is put in can be had by its calls, perhaps. */
@@ -183,7 +142,13 @@ static int ask_again(struct timing *x, struct ki_crosswalk *w, struct ki_err *er
 	if (!any)
 		return 0;
 	ki_round_close(&x->r);
-	return ki_round_open(&x->r, w, timers, &x->timed, err);
+	return open_round(&x->r, w, &x->timed, err);
+}
+
+/* Seconds, or events, as a share of what there was in the level. */
+static double share_of_all(const struct ki_crosswalk *w, double value)
+{
+	return w->parts.all > 0 ? value / w->parts.all : 0;
 }
 
 static void take_times(const struct timing *x, double seconds)
@@ -196,7 +161,7 @@ static void take_times(const struct timing *x, double seconds)
 		if (x->r.rows.v[i].reason)
 			continue;
 		n->stood = ki_crosswalk_stand_both(w, &x->before, &x->after, n, x->calls[i] > 0);
-		n->share = x->times[i] / seconds + n->stood;
+		n->share = share_of_all(w, x->times[i]) + n->stood;
 		n->calls = (uint64_t)x->calls[i];
 		n->seconds = seconds;
 	}
@@ -208,6 +173,19 @@ static void note_refused(const struct timing *x)
 		if (x->r.rows.v[i].reason)
 			ki_crosswalk_refuse(node(x->r.w, x->r.rows.v[i].node),
 					    x->r.rows.v[i].reason);
+}
+
+static int pass_time(struct timing *x, struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+		     struct ki_err *err)
+{
+	int ret = ki_crosswalk_stand_take(w, true, &x->before, err);
+
+	ki_crosswalk_parts_free(&w->parts);
+	if (!ret && ki_crosswalk_parts_begin(&w->parts, &x->before))
+		ret = no_memory(err);
+	if (!ret)
+		ret = ki_crosswalk_look(w, open, &w->parts, err);
+	return ret ? ret : ki_crosswalk_stand_take(w, false, &x->after, err);
 }
 
 static int time_while(struct timing *x, struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
@@ -222,16 +200,16 @@ static int time_while(struct timing *x, struct ki_crosswalk *w, const ki_crosswa
 	if (ret)
 		return ret;
 	note_refused(x);
-	ret = ki_crosswalk_stand_take(w, true, &x->before, err);
-	if (!ret)
-		ret = pass_time(w, open, err);
-	if (!ret)
-		ret = ki_crosswalk_stand_take(w, false, &x->after, err);
+	ret = pass_time(x, w, open, err);
 	if (!ret)
 		ret = ki_round_read(&x->r, 0, x->times, err);
 	seconds = ki_now() - x->r.begun;
 	if (!ret)
 		ret = ki_round_read(&x->r, 1, x->calls, err);
+	if (!ret && ki_crosswalk_parts_end(w, &w->parts, &x->after, seconds))
+		ret = no_memory(err);
+	if (!ret)
+		ki_crosswalk_looked(w, open, &w->parts);
 	if (!ret)
 		take_times(x, seconds);
 	if (!ret)
@@ -273,7 +251,8 @@ static bool is_doubted(const struct ki_crosswalk *w, const struct ki_crosswalk_n
 static int pick_doubted(const struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
 			ki_crosswalk_numbers *doubted)
 {
-	for (size_t i = 0; w->now.stacks.n && i < open->n; i++)
+	/* Events may be those of short moments. */
+	for (size_t i = 0; w->what != KI_WHAT_EVENT && w->now.stacks.n && i < open->n; i++)
 		if (is_doubted(w, node(w, open->v[i])) && ki_vec_push(doubted, open->v[i]))
 			return -ENOMEM;
 	return 0;
@@ -331,13 +310,15 @@ static int time_hot(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, st
 	int ret = times && !pick_hot(w, open, &hot) ? 0 : no_memory(err);
 
 	if (!ret && hot.n)
-		ret = ki_round_open(&x.r, w, timers, &hot, err);
+		ret = open_round(&x.r, w, &hot, err);
 	if (!ret && hot.n) {
 		ki_crosswalk_wait(w, w->o.seconds * COUNT_PART);
 		ret = ki_round_read(&x.r, 0, times, err);
 		seconds = ki_now() - x.r.begun;
 		for (size_t i = 0; !ret && i < x.r.rows.n; i++)
-			node(w, x.r.rows.v[i].node)->share = times[i] / seconds;
+			node(w, x.r.rows.v[i].node)->share =
+				w->what == KI_WHAT_EVENT ? share_of_all(w, times[i]) / COUNT_PART
+							 : times[i] / seconds;
 		note_refused(&x);
 	}
 	ki_round_close(&x.r);
@@ -362,7 +343,8 @@ int ki_crosswalk_measure(struct ki_crosswalk *w, const ki_crosswalk_numbers *ope
 		struct ki_crosswalk_node *n = node(w, open->v[i]);
 
 		if (n->reason == KI_R_NEVER_RETURNS) /* a thread that is there stays */
-			n->share = n->stood = ki_crosswalk_stand_in(w, &w->now, n);
+			n->share = n->stood =
+				ki_crosswalk_stand_both(w, &w->now, &w->now, n, false);
 		if (n->truth == KI_CROSSWALK_OPEN || n->share >= w->o.threshold)
 			ki_crosswalk_conclude(n, w->o.threshold);
 	}

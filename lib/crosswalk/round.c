@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * Both sides are measured at the same time, each by a measurement of its own: the program's in the
- * process, the kernel's under the condition that it is the process.
+ * process, the kernel's under the condition that it is the process. What only the kernel knows of
+ * a thread is measured there on both sides; it is told of the program's calls.
  *
  * Of some functions nothing tells where they end (they leave by a jump through a pointer). Then the
  * calls of it are measured, in those functions whose time it is a part of.
@@ -13,6 +14,8 @@
 #include "callees/inside.h"
 #include "kerninst/process_points.h"
 #include "util/clock.h"
+
+#define BREAKPOINT 390 /* instructions that one takes, with the kernel's */
 
 /* What is measured of a node, while it is added. */
 struct ask {
@@ -239,17 +242,21 @@ static int start_sides(struct ki_round *r, struct ki_err *err)
 	return ret;
 }
 
-int ki_round_open(struct ki_round *r, struct ki_crosswalk *w, const char *const *metrics,
-		  const ki_crosswalk_numbers *open, struct ki_err *err)
+int ki_round_open(struct ki_round *r, struct ki_crosswalk *w,
+		  const struct ki_metric *const *metrics, const ki_crosswalk_numbers *open,
+		  struct ki_err *err)
 {
 	int ret = 0;
 
-	*r = (struct ki_round){.w = w};
+	*r = (struct ki_round){.w = w, .told = w->told && metrics[0]->lasts};
 	for (unsigned int i = 0; i < KI_ROUND_METRICS && metrics[i]; i++)
-		r->metrics[i] = ki_metric_find(metrics[i]);
+		r->metrics[i] = metrics[i];
 	for (unsigned int side = 0; !ret && side < KI_SIDES; side++)
 		if (target_of(w, side))
-			ret = ki_measure_new(target_of(w, side), &r->m[side], err);
+			ret = ki_measure_new(r->told ? w->kernel : target_of(w, side), &r->m[side],
+					     err);
+	if (!ret && r->told)
+		ki_measure_tell(r->m[KI_SIDE_PROGRAM], w->process);
 	for (size_t i = 0; !ret && i < open->n; i++)
 		if (w->graph.nodes.v[open->v[i]].truth == KI_CROSSWALK_OPEN)
 			ret = add_node(r, open->v[i], err);
@@ -308,6 +315,8 @@ void ki_round_charge(const struct ki_round *r, const double *calls)
 
 			cost = one > cost ? one : cost;
 		}
+		if (r->told && side == KI_SIDE_PROGRAM)
+			cost += 2 * BREAKPOINT;
 		r->w->spent[side] += calls[i] * cost;
 	}
 }

@@ -24,14 +24,16 @@ struct ki_round {
 	struct ki_crosswalk *w;
 	const struct ki_metric *metrics[KI_ROUND_METRICS]; /* the second may be NULL */
 	struct ki_measure *m[KI_SIDES];			   /* NULL: nothing there */
+	bool told; /* the program's is in the kernel, which is told */
 	ki_vec(struct ki_round_row) rows;
 	struct ki_reading *from[KI_SIDES]; /* what there was when both sides had begun: */
 	double begun;			   /* then, seconds of CLOCK_MONOTONIC */
 };
 
 /* Begin with those of the nodes that are in question. On failure ki_round_close, too. */
-int ki_round_open(struct ki_round *r, struct ki_crosswalk *w, const char *const *metrics,
-		  const ki_crosswalk_numbers *open, struct ki_err *err);
+int ki_round_open(struct ki_round *r, struct ki_crosswalk *w,
+		  const struct ki_metric *const *metrics, const ki_crosswalk_numbers *open,
+		  struct ki_err *err);
 void ki_round_close(struct ki_round *r);
 
 /* values[row]: of one of the metrics, since both sides had begun. */

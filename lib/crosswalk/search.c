@@ -51,7 +51,10 @@ int ki_crosswalk_new(pid_t pid, struct ki_target *kernel, const struct ki_crossw
 	take_options(w, o);
 	w->kernel = w->o.user_only ? NULL : kernel;
 	w->speed = ki_cpu_speed();
-	ret = ki_target_new_process(pid, &w->process, err);
+	ret = ki_crosswalk_take_metric(w, err);
+	w->o.metric = NULL; /* it need not live on */
+	if (!ret)
+		ret = ki_target_new_process(pid, &w->process, err);
 	if (!ret)
 		ret = make_own(w, err);
 	if (!ret && ki_stack_reader_new(w->process, &w->stacks, NULL))
@@ -68,6 +71,8 @@ void ki_crosswalk_free(struct ki_crosswalk *w)
 	if (!w)
 		return;
 	ki_crosswalk_stand_free(&w->now);
+	ki_crosswalk_parts_free(&w->parts);
+	ki_crosswalk_usage_free(w);
 	ki_stack_reader_free(w->stacks);
 	ki_crosswalk_graph_free(&w->graph);
 	ki_crosswalk_elsewhere_free(w);

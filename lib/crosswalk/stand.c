@@ -11,33 +11,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "target/process.h"
 
-#define STACK_TEXT 8192
-
-/* A file of a thread, as text; it may be empty. NULL: no memory. */
-static char *read_text(pid_t pid, pid_t tid, const char *name)
-{
-	char path[64], *text = calloc(1, STACK_TEXT);
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, name);
-	f = text ? fopen(path, "re") : NULL;
-	if (f) {
-		text[fread(text, 1, STACK_TEXT - 1, f)] = '\0';
-		fclose(f);
-	}
-	return text;
-}
-
 /* The first number of its schedstat. */
 static uint64_t ran(pid_t pid, pid_t tid)
 {
-	char *text = read_text(pid, tid, "schedstat");
+	char *text = ki_crosswalk_read_text(pid, tid, "schedstat");
 	const uint64_t ns = text ? strtoull(text, NULL, 10) : 0;
 
 	free(text);
@@ -52,18 +34,21 @@ static struct ki_thread_stack *stack_of(const struct ki_crosswalk_stand *s, pid_
 	return NULL;
 }
 
-static int add_thread(const struct ki_crosswalk *w, struct ki_crosswalk_stand *s, pid_t tid)
+static int add_thread(struct ki_crosswalk *w, struct ki_crosswalk_stand *s, pid_t tid)
 {
-	struct ki_crosswalk_thread t = {.tid = tid, .ran = ran(w->pid, tid)};
+	struct ki_crosswalk_thread t = {
+		.tid = tid, .ran = ran(w->pid, tid), .used = ki_crosswalk_used(w, tid)};
 
-	t.kernel = w->kernel ? read_text(w->pid, tid, "stack") : calloc(1, 1);
+	t.kernel = w->kernel ? ki_crosswalk_read_text(w->pid, tid, "stack") : calloc(1, 1);
 	if (t.kernel && !ki_vec_push(&s->threads, t))
 		return 0;
 	free(t.kernel);
 	return -ENOMEM;
 }
 
-static int list_threads(const struct ki_crosswalk *w, struct ki_crosswalk_stand *s)
+/* f of each thread. */
+static int each_thread(struct ki_crosswalk *w, struct ki_crosswalk_stand *s,
+		       int (*f)(struct ki_crosswalk *, struct ki_crosswalk_stand *, pid_t))
 {
 	const struct dirent *e;
 	char path[32];
@@ -74,10 +59,23 @@ static int list_threads(const struct ki_crosswalk *w, struct ki_crosswalk_stand 
 	d = opendir(path);
 	while (d && !ret && (e = readdir(d)))
 		if (*e->d_name != '.')
-			ret = add_thread(w, s, atoi(e->d_name));
+			ret = f(w, s, atoi(e->d_name));
 	if (d)
 		closedir(d);
 	return ret;
+}
+
+static int add_running(struct ki_crosswalk *w, struct ki_crosswalk_stand *s, pid_t tid)
+{
+	return ki_crosswalk_is_running(w, tid) && ki_vec_push(&s->running, tid) ? -ENOMEM : 0;
+}
+
+static bool was_running(const struct ki_crosswalk_stand *s, pid_t tid)
+{
+	for (size_t i = 0; i < s->running.n; i++)
+		if (s->running.v[i] == tid)
+			return true;
+	return false;
 }
 
 /* If it ends, or somebody else holds it, nothing is known now. */
@@ -90,16 +88,21 @@ static void read_stacks(const struct ki_crosswalk *w, struct ki_crosswalk_stand 
 int ki_crosswalk_stand_take(struct ki_crosswalk *w, bool times_after, struct ki_crosswalk_stand *s,
 			    struct ki_err *err)
 {
-	int ret;
+	int ret = 0;
 
 	*s = (struct ki_crosswalk_stand){0};
-	if (times_after)
+	if (w->what == KI_WHAT_CPU)
+		ret = each_thread(w, s, add_running);
+	if (!ret && times_after)
 		read_stacks(w, s);
-	ret = list_threads(w, s);
+	if (!ret)
+		ret = each_thread(w, s, add_thread);
 	if (!ret && !times_after)
 		read_stacks(w, s);
-	for (size_t i = 0; !ret && i < s->threads.n; i++)
+	for (size_t i = 0; !ret && i < s->threads.n; i++) {
 		s->threads.v[i].user = stack_of(s, s->threads.v[i].tid);
+		s->threads.v[i].running = was_running(s, s->threads.v[i].tid);
+	}
 	if (!ret)
 		return 0;
 	ki_crosswalk_stand_free(s);
@@ -111,6 +114,7 @@ void ki_crosswalk_stand_free(struct ki_crosswalk_stand *s)
 	for (size_t i = 0; i < s->threads.n; i++)
 		free(s->threads.v[i].kernel);
 	ki_vec_free(&s->threads);
+	ki_vec_free(&s->running);
 	ki_thread_stacks_free(&s->stacks);
 	*s = (struct ki_crosswalk_stand){0};
 }
@@ -134,8 +138,8 @@ static bool is_in_kernel(const struct ki_crosswalk_thread *t, const char *name)
 	return false;
 }
 
-static bool is_in(const struct ki_crosswalk *w, const struct ki_crosswalk_thread *t,
-		  const struct ki_crosswalk_node *n)
+bool ki_crosswalk_thread_in(const struct ki_crosswalk *w, const struct ki_crosswalk_thread *t,
+			    const struct ki_crosswalk_node *n)
 {
 	if (n->kernel)
 		return is_in_kernel(t, n->name);
@@ -151,7 +155,7 @@ unsigned int ki_crosswalk_stand_in(const struct ki_crosswalk *w, const struct ki
 	unsigned int threads = 0;
 
 	for (size_t i = 0; i < s->threads.n; i++)
-		threads += is_in(w, &s->threads.v[i], n);
+		threads += ki_crosswalk_thread_in(w, &s->threads.v[i], n);
 	return threads;
 }
 
@@ -168,7 +172,7 @@ static bool has_same_frame(const struct ki_crosswalk *w, const struct ki_crosswa
 {
 	for (size_t i = 0; a->user && b->user && i < a->user->n; i++)
 		if (is_in_frame(w, a->user, i, n) && has_frame(b->user, a->user->v[i].frame) &&
-		    is_in(w, b, n))
+		    ki_crosswalk_thread_in(w, b, n))
 			return true;
 	return false;
 }
@@ -181,20 +185,20 @@ static bool is_same_call(const struct ki_crosswalk *w, const struct ki_crosswalk
 	return has_same_frame(w, a, b, n);
 }
 
-unsigned int ki_crosswalk_stand_both(const struct ki_crosswalk *w,
-				     const struct ki_crosswalk_stand *a,
-				     const struct ki_crosswalk_stand *b,
-				     const struct ki_crosswalk_node *n, bool called)
+double ki_crosswalk_stand_both(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *a,
+			       const struct ki_crosswalk_stand *b,
+			       const struct ki_crosswalk_node *n, bool called)
 {
-	unsigned int threads = 0;
+	double sum = 0;
 
 	for (size_t i = 0; i < a->threads.n; i++)
 		for (size_t k = 0; k < b->threads.n; k++) {
 			const struct ki_crosswalk_thread *x = &a->threads.v[i],
 							 *y = &b->threads.v[k];
 
-			if (x->tid == y->tid && (!called || (x->ran && x->ran == y->ran)))
-				threads += is_same_call(w, x, y, n);
+			if (x->tid == y->tid && (!called || (x->ran && x->ran == y->ran)) &&
+			    is_same_call(w, x, y, n))
+				sum += ki_crosswalk_part(&w->parts, x->tid);
 		}
-	return threads;
+	return sum;
 }

@@ -7,6 +7,7 @@
 
 #include "kerninst/code.h"
 #include "kerninst/crosswalk.h"
+#include "kerninst/metric.h"
 #include "kerninst/predicate.h"
 #include "kerninst/thread_stacks.h"
 #include "util/vec.h"
@@ -52,11 +53,35 @@ struct ki_crosswalk_thread {
 	struct ki_thread_stack *user; /* NULL: not known */
 	char *kernel;		      /* its stack there, text of the kernel's; "" */
 	uint64_t ran;		      /* nanoseconds; 0: not known */
+	uint64_t used;		      /* of the events that are searched */
+	bool running;		      /* just before; of KI_WHAT_CPU */
 };
 
 struct ki_crosswalk_stand {
 	struct ki_thread_stacks stacks;
 	ki_vec(struct ki_crosswalk_thread) threads;
+	ki_vec(pid_t) running; /* of KI_WHAT_CPU: just before their stacks were read */
+};
+
+/* What is searched. */
+enum ki_crosswalk_what { KI_WHAT_WALL, KI_WHAT_CPU, KI_WHAT_EVENT };
+
+/* Of a level: what each thread has of all, and what looks at it weigh (looks.c). */
+struct ki_crosswalk_part {
+	pid_t tid;
+	uint64_t ran, first, used; /* at its beginning; at the last look */
+	double weight, part;
+};
+struct ki_crosswalk_parts {
+	ki_vec(struct ki_crosswalk_part) v;
+	unsigned int looks;
+	double all; /* seconds, or events */
+};
+
+/* A counter of perf's; -1: the thread has none. */
+struct ki_crosswalk_counter {
+	pid_t tid;
+	int fd;
 };
 
 struct ki_crosswalk {
@@ -66,13 +91,19 @@ struct ki_crosswalk {
 	const struct ki_listener *listener;
 	struct ki_crosswalk_graph graph;
 	ki_vec(struct ki_crosswalk_elsewhere) elsewhere;
-	struct ki_predicate *own;	/* it is the process: for the kernel */
-	struct ki_stack_reader *stacks; /* NULL: cannot be had */
-	struct ki_crosswalk_stand now;	/* the last that was taken */
-	double speed;			/* instructions a second */
-	double begun;			/* seconds of CLOCK_MONOTONIC */
-	double spent[2];		/* instructions in the program, in the kernel */
-	bool untimed;			/* the program has no timers: stacks tell all */
+	enum ki_crosswalk_what what;
+	const struct ki_metric *metric;
+	struct ki_metric *named; /* that, if it is in no table; else NULL */
+	bool told;		 /* functions of the program are timed in the kernel */
+	ki_vec(struct ki_crosswalk_counter) counters;
+	struct ki_crosswalk_parts parts; /* of the last level */
+	struct ki_predicate *own;	 /* it is the process: for the kernel */
+	struct ki_stack_reader *stacks;	 /* NULL: cannot be had */
+	struct ki_crosswalk_stand now;	 /* the last that was taken */
+	double speed;			 /* instructions a second */
+	double begun;			 /* seconds of CLOCK_MONOTONIC */
+	double spent[2];		 /* instructions in the program, in the kernel */
+	bool untimed;			 /* the program has no timers: stacks tell all */
 	bool ended, stopped;
 };
 
@@ -94,18 +125,42 @@ bool ki_crosswalk_wait(struct ki_crosswalk *w, double seconds);
 int ki_crosswalk_stand_take(struct ki_crosswalk *w, bool times_after, struct ki_crosswalk_stand *s,
 			    struct ki_err *err);
 void ki_crosswalk_stand_free(struct ki_crosswalk_stand *s);
-/* How many threads are in a function now; in both, in the same call. called: others came. */
+bool ki_crosswalk_thread_in(const struct ki_crosswalk *w, const struct ki_crosswalk_thread *t,
+			    const struct ki_crosswalk_node *n);
+/* How many threads are in a function now. */
 unsigned int ki_crosswalk_stand_in(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *s,
 				   const struct ki_crosswalk_node *n);
-unsigned int ki_crosswalk_stand_both(const struct ki_crosswalk *w,
-				     const struct ki_crosswalk_stand *a,
-				     const struct ki_crosswalk_stand *b,
-				     const struct ki_crosswalk_node *n, bool called);
+/* The same in both, in the same call, as the sum of their parts. called: others came. */
+double ki_crosswalk_stand_both(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *a,
+			       const struct ki_crosswalk_stand *b,
+			       const struct ki_crosswalk_node *n, bool called);
 /* The functions in which threads begin. */
 int ki_crosswalk_add_roots(struct ki_crosswalk *w, struct ki_err *err);
 /* Callees of these nodes that are on stacks. */
 int ki_crosswalk_add_standing(struct ki_crosswalk *w, const ki_crosswalk_numbers *of,
 			      struct ki_err *err);
+
+/* usage.c: what the options ask for; what a thread has used, of events. */
+int ki_crosswalk_take_metric(struct ki_crosswalk *w, struct ki_err *err);
+uint64_t ki_crosswalk_used(struct ki_crosswalk *w, pid_t tid);
+bool ki_crosswalk_is_running(const struct ki_crosswalk *w, pid_t tid);
+void ki_crosswalk_usage_free(struct ki_crosswalk *w);
+/* A file of a thread, as text; it may be empty. NULL: no memory. */
+#define KI_CROSSWALK_TEXT 8192
+char *ki_crosswalk_read_text(pid_t pid, pid_t tid, const char *name);
+
+/* looks.c: begin with where the threads are, wait for a level's time and look now and then, end. */
+int ki_crosswalk_parts_begin(struct ki_crosswalk_parts *p, const struct ki_crosswalk_stand *s);
+int ki_crosswalk_look(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+		      struct ki_crosswalk_parts *p, struct ki_err *err);
+int ki_crosswalk_parts_end(struct ki_crosswalk *w, struct ki_crosswalk_parts *p,
+			   const struct ki_crosswalk_stand *s, double seconds);
+void ki_crosswalk_parts_free(struct ki_crosswalk_parts *p);
+/* Then, shares of what has been looked for. */
+void ki_crosswalk_looked(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
+			 struct ki_crosswalk_parts *p);
+double ki_crosswalk_part(const struct ki_crosswalk_parts *p, pid_t tid);
+int ki_crosswalk_share_add(struct ki_crosswalk_node *n, pid_t tid, double share);
 
 /* level.c: measure all that is in question. */
 int ki_crosswalk_measure(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,

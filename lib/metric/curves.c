@@ -158,6 +158,32 @@ static int put_conditional(const struct ask *a, struct curve *c, const struct pl
 	return ret;
 }
 
+/* A curve with the words of its predicate. */
+struct counting {
+	const struct curve *c;
+	const struct words *words;
+};
+
+static int build_told(const struct ask *a, const void *arg, struct ki_snippet *s,
+		      struct ki_node **out)
+{
+	const struct counting *x = arg;
+
+	return ki_count_build(a, x->c, x->words, s, out);
+}
+
+static int put_told(const struct ask *a, struct curve *c, const struct places *at,
+		    const struct words *words)
+{
+	const struct counting x = {c, words};
+	const struct told_code t = {build_told, &x, c->bundle, &c->snippets};
+	struct code code = {0};
+	int ret = ki_told_put(a, &t, at, &code);
+
+	ki_vec_free(&code.sites);
+	return ret;
+}
+
 static int put_count(const struct ask *a, struct curve *c, const struct places *at,
 		     const struct words *words)
 {
@@ -181,7 +207,7 @@ static int put_count(const struct ask *a, struct curve *c, const struct places *
 	if (bare)
 		ret = put_bare(a, c, at);
 	else
-		ret = a->m->told ? ki_told_put(a, c, at, words) : put_conditional(a, c, at, words);
+		ret = a->m->told ? put_told(a, c, at, words) : put_conditional(a, c, at, words);
 	ki_plan_bundle_end(plan);
 	if (!ret)
 		ret = ki_words_need(a, words, c->bundle);
@@ -212,7 +238,6 @@ static int count_places(const struct ask *a, struct places *at)
 
 static int add_count(const struct ask *a, struct curve *c)
 {
-	const size_t told = a->m->told_at.n;
 	struct places at = {0};
 	struct words words = {0};
 	int ret = count_places(a, &at);
@@ -225,10 +250,8 @@ static int add_count(const struct ask *a, struct curve *c)
 		c->needs = ki_words_insides(&words);
 	free(at.v);
 	ki_words_free(&words);
-	if (ret) {
-		a->m->told_at.n = told;
+	if (ret)
 		ki_curve_free(c);
-	}
 	return ret;
 }
 
@@ -281,17 +304,17 @@ static int add_curve(const struct ask *a, uint32_t *curve)
 			  .other = KI_NONE,
 			  .taken = KI_NONE,
 			  .bundle = KI_NONE};
+	const size_t told = m->told_at.n;
 	int ret = check(a);
 
-	if (!ret && m->told && a->row->source != SOURCE_NONE)
-		ret = ki_err_reason(a->err, KI_R_NOT_IN_PROCESS, a->fn->start, "%s",
-				    ki_measure_name(a->fn));
 	if (!ret && ki_vec_reserve(&m->curves, 1))
 		ret = ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
 	if (!ret)
 		ret = a->row->source == SOURCE_NONE ? add_count(a, &c) : get_pairs(a, &c);
-	if (ret)
+	if (ret) {
+		m->told_at.n = told;
 		return ret;
+	}
 	*curve = (uint32_t)m->curves.n;
 	m->curves.v[m->curves.n++] = c;
 	return 0;

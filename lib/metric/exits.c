@@ -14,7 +14,7 @@
 /* In a process nothing comes back after a tail jump: there the jump is the end. */
 static enum ki_point_kind exit_kind(const struct ask *a)
 {
-	return ki_measure_in_process(a->m) ? KI_POINT_EXIT : KI_POINT_EXIT_AFTER;
+	return ki_measure_in_process(a->m) || a->m->told ? KI_POINT_EXIT : KI_POINT_EXIT_AFTER;
 }
 
 /* The function's cold part that an edge leads to; NULL. */
@@ -35,7 +35,7 @@ static const struct ki_symbol *cold_part(const struct ki_function *fn, const str
 static int find_in_cold(const struct ask *a, const struct ki_symbol *sym, struct exits *out)
 {
 	struct ask own = *a;
-	int ret = ki_function_analyze(a->m->t, sym, &out->cold, a->err);
+	int ret = ki_function_analyze(a->fn->target, sym, &out->cold, a->err);
 
 	if (!ret)
 		ret = ki_spans_find(out->cold, &out->spans, a->err);
@@ -59,13 +59,20 @@ int ki_exits_find(const struct ask *a, struct exits *out)
 	return !ret && cold ? find_in_cold(a, cold, out) : ret;
 }
 
-int ki_exits_put(const struct ask *a, struct code *c, const struct exits *e, uint16_t order)
+struct ask ki_exits_cold(const struct ask *a, const struct exits *e)
 {
 	struct ask own = *a;
-	int ret = ki_code_put(a, c, &e->at, order);
 
 	own.fn = e->cold;
 	own.spans = &e->spans;
+	return own;
+}
+
+int ki_exits_put(const struct ask *a, struct code *c, const struct exits *e, uint16_t order)
+{
+	const struct ask own = ki_exits_cold(a, e);
+	int ret = ki_code_put(a, c, &e->at, order);
+
 	return ret || !e->cold_at.n ? ret : ki_code_put(&own, c, &e->cold_at, order);
 }
 

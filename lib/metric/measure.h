@@ -21,9 +21,12 @@ struct site {
 	struct ki_site_regs regs;
 };
 
-/* One snippet at all places of one point. */
+typedef ki_vec(struct ki_snippet *) ki_snippets;
+
+/* One snippet at all places of one point. Of a process, in the kernel: one for each place. */
 struct code {
 	struct ki_snippet *snippet;
+	ki_snippets told;
 	ki_vec(struct site) sites;
 };
 
@@ -90,15 +93,15 @@ struct curve {
 	uint32_t bundle;	 /* KI_NONE: there is one chunk */
 	/* with a predicate: one for all places, or in another's process one for each; none: the
 	   bare counter */
-	ki_vec(struct ki_snippet *) snippets;
+	ki_snippets snippets;
 	struct price price;
 };
 
-/* A place in a process of which the kernel is told, and for which curve. */
+/* A place in a process of which the kernel is told, and for what. */
 struct told {
 	struct ki_target *process;
 	struct ki_process_hit hit;
-	uint32_t curve;
+	uint32_t bundle;
 };
 
 /* The breakpoints in one process. */
@@ -215,9 +218,17 @@ void ki_measure_site(const struct ki_function *fn, const struct ki_place *place,
 
 /* ---- points of a process, counted in the kernel (told.c) ---- */
 
-struct words;
-int ki_told_put(const struct ask *a, struct curve *c, const struct places *at,
-		const struct words *words);
+struct told_code {
+	/* Of the thread: called once for each place. */
+	int (*build)(const struct ask *a, const void *arg, struct ki_snippet *s,
+		     struct ki_node **out);
+	const void *arg;
+	uint32_t bundle;
+	ki_snippets *snippets; /* where they are kept */
+};
+/* Adds to c->sites. */
+int ki_told_put(const struct ask *a, const struct told_code *t, const struct places *at,
+		struct code *c);
 /* Breakpoints at all places. What has none is left out of the plan, which has not been applied. */
 int ki_told_begin(struct ki_measure *m, struct ki_err *err);
 int ki_told_end(struct ki_measure *m, struct ki_err *err);
@@ -226,6 +237,7 @@ void ki_told_free(struct ki_measure *m);
 void ki_curve_free(struct curve *c);
 
 /* What is done at the curve's point, after its predicate (curves.c). */
+struct words;
 int ki_count_build(const struct ask *a, const struct curve *c, const struct words *words,
 		   struct ki_snippet *s, struct ki_node **out);
 
@@ -241,6 +253,8 @@ struct exits {
 /* All places where callers get control back, none of them refused. Free it in any case. */
 int ki_exits_find(const struct ask *a, struct exits *out);
 int ki_exits_put(const struct ask *a, struct code *c, const struct exits *e, uint16_t order);
+/* What is asked of the cold part. */
+struct ask ki_exits_cold(const struct ask *a, const struct exits *e);
 void ki_exits_free(struct exits *e);
 
 /* ---- what begins and ends (region.c) ---- */
@@ -279,6 +293,11 @@ int ki_words_need(const struct ask *a, const struct words *w, uint32_t bundle);
 bool ki_point_is_same(const struct ki_point *a, const struct ki_point *b);
 /* What is read at its start and at its stop. */
 struct ki_node *ki_pair_clock(struct ki_snippet *s, const struct pair *p);
+/* What its code does (pair_code.c). */
+int ki_pair_start(const struct ask *a, const struct pair *p, const struct words *words,
+		  struct ki_snippet *s, struct ki_node **out);
+int ki_pair_stop(const struct ask *a, const struct pair *p, struct ki_snippet *s,
+		 struct ki_node **out);
 /* The pair of what is asked for, made or found, with all that the row keeps. */
 int ki_pair_get(const struct ask *a, uint32_t *number);
 void ki_pair_free(struct pair *p);

@@ -4,180 +4,14 @@
  * instruction, a call in the function (region.c).
  *
  * What a pair's stop writes is the sum of what its curves need; a curve that needs more has the
- * stop compiled again. The start never changes: it leaves the clock in the thread's word.
- *
- * A predicate stands before the start. But a call inside one that is being measured must be noticed
- * even if the predicate refuses it, or its return would end the outer one: so the start is done,
- * too, when the word is not 0. That question is left out where the predicate asks for nothing
- * that a thread can change.
- *
- * The word is 0 outside, so a start must never leave 0: counts begin with 1.
- *
- * Histograms are of nanoseconds, so their code multiplies: ticks * factor >> 16. That is good for
- * 2^48 ticks and more, days, and exact to 1 in 10,000.
+ * stop compiled again. The start never changes: it leaves the clock in the thread's word
+ * (pair_code.c).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "metric/measure.h"
-#include "snippet/timer.h"
-#include "snippet/tree.h"
-
-static struct ki_node *sum(struct ki_snippet *s, enum ki_fact a, enum ki_fact b)
-{
-	return ki_expr_binary(s, KI_ADD, ki_expr_fact(s, a), ki_expr_fact(s, b));
-}
-
-static struct ki_node *from_one(struct ki_snippet *s, struct ki_node *count)
-{
-	return ki_expr_binary(s, KI_ADD, count, ki_expr_const(s, KI_U64, 1));
-}
-
-static struct ki_node *count_of(struct ki_snippet *s, uint32_t number)
-{
-	struct ki_node *which = ki_expr_const(s, KI_U64, number | KI_EVENT_THREAD);
-
-	return ki_expr_helper(s, KI_HELPER_EVENT, &which, 1);
-}
-
-struct ki_node *ki_pair_clock(struct ki_snippet *s, const struct pair *p)
-{
-	switch (p->source) {
-	case SOURCE_WALL:
-		return ki_expr_fact(s, KI_FACT_TSC);
-	case SOURCE_OWN:
-		return ki_expr_fact(s, KI_FACT_CLOCK);
-	case SOURCE_FAULTS:
-		return from_one(s, sum(s, KI_FACT_MINFLT, KI_FACT_MAJFLT));
-	case SOURCE_MAJOR_FAULTS:
-		return from_one(s, ki_expr_fact(s, KI_FACT_MAJFLT));
-	case SOURCE_EVENT:
-		return from_one(s, count_of(s, p->number));
-	case SOURCE_SWITCHES:
-		return from_one(s, sum(s, KI_FACT_NVCSW, KI_FACT_NIVCSW));
-	default:
-		return from_one(s, ki_expr_fact(s, KI_FACT_NIVCSW));
-	}
-}
-
-static struct ki_var word_of(const struct pair *p)
-{
-	return (struct ki_var){
-		.name = "word", .kind = KI_VAR_THREAD, .type = KI_I64, .first = p->word};
-}
-
-static struct ki_var counter_of(const struct ki_measure *m, const char *name, uint32_t index,
-				uint32_t count)
-{
-	return (struct ki_var){.name = name,
-			       .kind = KI_VAR_CPU,
-			       .type = KI_U64,
-			       .first = m->counters.v[index],
-			       .count = count};
-}
-
-uint64_t ki_ticks_factor(const struct ki_measure *m)
-{
-	return (UINT64_C(1000000) << NS_SHIFT) / m->tsc_khz;
-}
-
-static struct ki_node *nanoseconds(const struct ki_measure *m, struct ki_snippet *s,
-				   const struct ki_var *ticks)
-{
-	struct ki_node *x = ki_expr_binary(s, KI_MUL, ki_expr_var(s, ticks),
-					   ki_expr_const(s, KI_U64, ki_ticks_factor(m)));
-
-	return ki_expr_binary(s, KI_SHR, x, ki_expr_const(s, KI_U64, NS_SHIFT));
-}
-
-/* What is done with it when it is over. */
-static struct ki_node *keep(const struct ki_measure *m, const struct pair *p, struct ki_snippet *s,
-			    const struct ki_var *elapsed)
-{
-	struct ki_node *list = NULL;
-	struct ki_var v;
-
-	if (p->keeps & KEEP_TOTAL) {
-		v = counter_of(m, "total", p->total, 1);
-		list = ki_stmt_append(
-			s, list,
-			ki_stmt_update(s, KI_UPDATE_ADD, &v, NULL, ki_expr_var(s, elapsed)));
-	}
-	if (p->keeps & KEEP_OVER) {
-		v = counter_of(m, "calls", p->over, 1);
-		list = ki_stmt_append(
-			s, list,
-			ki_stmt_update(s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(s, KI_U64, 1)));
-	}
-	if (p->keeps & KEEP_LOG2) {
-		v = counter_of(m, "histogram", p->log2, KI_LOG2_BUCKETS);
-		list = ki_stmt_append(s, list, ki_stmt_log2(s, &v, nanoseconds(m, s, elapsed)));
-	}
-	return list;
-}
-
-static int no_memory(const struct ask *a);
-
-/* The words that its begin leaves for its end. */
-static void ends_words(const struct ask *a, const struct pair *p,
-		       struct ki_var words[KI_MEASURE_WORDS])
-{
-	for (uint32_t i = 0; i < a->ends->words; i++)
-		words[i] = (struct ki_var){
-			.kind = KI_VAR_THREAD, .type = KI_U64, .first = p->word + 1 + i};
-}
-
-#define PRIOR_WORDS 4 /* locals from 1 on */
-
-/* Its values for the words: evaluated before the clock is read, stored after it. */
-static int make_begun(const struct ask *a, const struct pair *p, struct ki_snippet *s,
-		      struct ki_node **first, struct ki_node **begun)
-{
-	const bool prior = a->ends && a->ends->words <= PRIOR_WORDS;
-	struct ki_var words[KI_MEASURE_WORDS];
-	struct ki_node *values[KI_MEASURE_WORDS];
-	int ret;
-
-	*first = *begun = NULL;
-	if (!a->ends || !a->ends->words)
-		return 0;
-	ends_words(a, p, words);
-	ret = a->ends->begin(a->ends->arg, s, values, a->err);
-	for (uint32_t i = 0; !ret && i < a->ends->words; i++) {
-		const struct ki_var local = {.kind = KI_VAR_LOCAL, .type = KI_U64, .first = 1 + i};
-
-		if (prior)
-			*first = ki_stmt_append(s, *first,
-						ki_stmt_update(s, KI_SET, &local, NULL, values[i]));
-		*begun = ki_stmt_append(s, *begun,
-					ki_stmt_update(s, KI_SET, &words[i], NULL,
-						       prior ? ki_expr_var(s, &local) : values[i]));
-	}
-	return ret;
-}
-
-static int make_ending(const struct ask *a, const struct pair *p, struct ki_snippet *s,
-		       const struct ki_var *elapsed, struct ki_node **out)
-{
-	const struct ki_var took = {
-		.name = "took", .kind = KI_VAR_LOCAL, .type = KI_U64, .first = 1};
-	const bool ticks = p->source == SOURCE_WALL || p->source == SOURCE_OWN;
-	struct ki_var words[KI_MEASURE_WORDS];
-	struct ki_node *set, *stmt;
-	int ret;
-
-	*out = NULL;
-	if (!a->ends)
-		return 0;
-	ends_words(a, p, words);
-	set = ki_stmt_update(s, KI_SET, &took, NULL,
-			     ticks ? nanoseconds(a->m, s, elapsed) : ki_expr_var(s, elapsed));
-	ret = a->ends->end(a->ends->arg, s, words, &took, &stmt, a->err);
-	if (!ret)
-		*out = ki_stmt_append(s, ki_stmt_append(s, NULL, set), stmt);
-	return ret;
-}
 
 static int no_memory(const struct ask *a)
 {
@@ -186,78 +20,20 @@ static int no_memory(const struct ask *a)
 
 static int make_stop(const struct ask *a, const struct pair *p, struct ki_snippet **out)
 {
-	const struct ki_var elapsed = {.name = "elapsed", .kind = KI_VAR_LOCAL, .type = KI_U64};
-	const struct ki_var word = word_of(p);
-	const bool narrow = p->source != SOURCE_WALL && p->source != SOURCE_OWN;
-	struct ki_node *body, *ending;
+	struct ki_node *body;
 	struct ki_snippet *s;
 	int ret;
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	ret = make_ending(a, p, s, &elapsed, &ending);
+	ret = ki_pair_stop(a, p, s, &body);
 	if (ret) {
 		ki_snippet_free(s);
 		return ret;
 	}
-	body = ki_timer_stop(s, &(struct ki_timer_end){.word = &word,
-						       .clock = ki_pair_clock(s, p),
-						       .narrow = narrow,
-						       .elapsed = &elapsed,
-						       .ending = ending,
-						       .then = keep(a->m, p, s, &elapsed)});
-	ki_snippet_body(s, ki_measure_pass(a->m, s, p->stops, body));
+	ki_snippet_body(s, body);
 	*out = s;
 	return 0;
-}
-
-static int begin(const struct ask *a, const struct pair *p, struct ki_snippet *s,
-		 struct ki_node **out)
-{
-	const struct ki_var word = word_of(p), deep = counter_of(a->m, "too_deep", p->deep, 1);
-	struct ki_node *first, *begun, *clock;
-	int ret = make_begun(a, p, s, &first, &begun);
-
-	clock = p->prior == KI_NONE ? ki_pair_clock(s, p) : ki_prior_clock(a->m, s, p->prior);
-	*out = ret ? NULL
-		   : ki_timer_start(s, &word, clock,
-				    ki_stmt_update(s, KI_UPDATE_ADD, &deep, NULL,
-						   ki_expr_const(s, KI_I64, 1)),
-				    first, begun);
-	return ret;
-}
-
-/* Does it ask for nothing that could be otherwise at another call by the same thread? */
-static bool is_steady(const struct ki_node *n)
-{
-	return !(ki_node_facts(n) & ~(UINT64_C(1) << KI_FACT_PID | UINT64_C(1) << KI_FACT_TGID));
-}
-
-/*
- * The predicate as one expression, if it can be one, in front of the start; else in front of what
- * notes, in a local, that it holds.
- */
-static int guarded_start(const struct ask *a, const struct pair *p, const struct words *words,
-			 struct ki_snippet *s, struct ki_node *start, struct ki_node **out)
-{
-	const struct ki_var word = word_of(p),
-			    local = {.name = "go", .kind = KI_VAR_LOCAL, .type = KI_I64};
-	struct ki_node *cond, *go;
-	struct ki_err err = {0};
-	int ret = ki_predicate_build(a->when, s, words->v.v, &cond, &err);
-
-	if (!ret && !is_steady(cond))
-		cond = ki_expr_binary(s, KI_LOR, cond, ki_expr_var(s, &word));
-	*out = ret ? NULL : ki_stmt_if(s, cond, start, NULL);
-	if (ret != -EOPNOTSUPP)
-		return ret ? ki_err_set(a->err, ret, err.addr, "%s", err.msg) : 0;
-	go = ki_stmt_update(s, KI_SET, &local, NULL, ki_expr_const(s, KI_I64, 1));
-	ret = ki_predicate_guard(a->when, s, words->v.v, go, &go, a->err);
-	*out = ki_stmt_append(s, NULL,
-			      ki_stmt_update(s, KI_SET, &local, NULL, ki_expr_var(s, &word)));
-	*out = ki_stmt_append(s, *out, go);
-	*out = ki_stmt_append(s, *out, ki_stmt_if(s, ki_expr_var(s, &local), start, NULL));
-	return ret;
 }
 
 static int make_start(const struct ask *a, const struct pair *p, const struct words *words,
@@ -269,15 +45,12 @@ static int make_start(const struct ask *a, const struct pair *p, const struct wo
 
 	if (ki_snippet_new(&s))
 		return no_memory(a);
-	ret = begin(a, p, s, &body);
-	if (!ret && a->when)
-		ret = guarded_start(a, p, words, s, body, &body);
+	ret = ki_pair_start(a, p, words, s, &body);
 	if (ret) {
 		ki_snippet_free(s);
-		return ki_err_set(a->err, ret, a->fn->start, "%s: the predicate does not fit",
-				  ki_measure_name(a->fn));
+		return ret;
 	}
-	ki_snippet_body(s, ki_measure_pass(a->m, s, p->starts, body));
+	ki_snippet_body(s, body);
 	*out = s;
 	return 0;
 }
@@ -331,8 +104,63 @@ static int extend(const struct ask *a, struct pair *p, uint8_t keeps)
 	return 0;
 }
 
-static int put_pair(const struct ask *a, struct pair *p, const struct words *words,
-		    const struct places *entry, const struct exits *exits)
+/* Where a pair's code is put. */
+struct pair_at {
+	const struct words *words;
+	struct places entry;
+	struct exits exits;
+};
+
+static int put_own(const struct ask *a, struct pair *p, const struct pair_at *at)
+{
+	int ret = make_stop(a, p, &p->stop.snippet);
+
+	if (!ret)
+		ret = make_start(a, p, at->words, &p->start.snippet);
+	ki_plan_stage(a->m->plan, STAGE_STOP);
+	if (!ret)
+		ret = ki_exits_put(a, &p->stop, &at->exits, p->order);
+	ki_plan_stage(a->m->plan, STAGE_START);
+	return ret ? ret : ki_code_put(a, &p->start, &at->entry, p->order);
+}
+
+struct told_pair {
+	const struct pair *p;
+	const struct words *words;
+};
+
+static int build_start(const struct ask *a, const void *arg, struct ki_snippet *s,
+		       struct ki_node **out)
+{
+	const struct told_pair *x = arg;
+
+	return ki_pair_start(a, x->p, x->words, s, out);
+}
+
+static int build_stop(const struct ask *a, const void *arg, struct ki_snippet *s,
+		      struct ki_node **out)
+{
+	return ki_pair_stop(a, ((const struct told_pair *)arg)->p, s, out);
+}
+
+/* In the kernel, which is told. */
+static int put_told(const struct ask *a, struct pair *p, const struct pair_at *at)
+{
+	const struct told_pair x = {p, at->words};
+	const struct told_code start = {build_start, &x, p->bundle, &p->start.told},
+			       stop = {build_stop, &x, p->bundle, &p->stop.told};
+	const struct ask cold = ki_exits_cold(a, &at->exits);
+	int ret;
+
+	ki_plan_stage(a->m->plan, STAGE_STOP);
+	ret = ki_told_put(a, &stop, &at->exits.at, &p->stop);
+	if (!ret)
+		ret = ki_told_put(&cold, &stop, &at->exits.cold_at, &p->stop);
+	ki_plan_stage(a->m->plan, STAGE_START);
+	return ret ? ret : ki_told_put(a, &start, &at->entry, &p->start);
+}
+
+static int put_pair(const struct ask *a, struct pair *p, const struct pair_at *at)
 {
 	const uint8_t keeps = a->row->keeps | (a->m->metered ? KEEP_OVER : 0);
 	int ret = take_counters(a, p, keeps);
@@ -346,22 +174,14 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 		ret = ki_measure_counters(a->m, 1, &p->stops, a->err);
 	if (!ret)
 		ret = ki_words_take(a->m->t, 1 + (a->ends ? a->ends->words : 0), &p->word, a->err);
-	if (!ret)
-		ret = make_stop(a, p, &p->stop.snippet);
-	if (!ret)
-		ret = make_start(a, p, words, &p->start.snippet);
 	if (!ret && ki_plan_bundle_begin(a->m->plan, &p->bundle))
 		ret = no_memory(a);
 	if (ret)
 		return ret;
-	ki_plan_stage(a->m->plan, STAGE_STOP);
-	ret = ki_exits_put(a, &p->stop, exits, p->order);
-	ki_plan_stage(a->m->plan, STAGE_START);
-	if (!ret)
-		ret = ki_code_put(a, &p->start, entry, p->order);
+	ret = a->m->told ? put_told(a, p, at) : put_own(a, p, at);
 	ki_plan_bundle_end(a->m->plan);
 	if (!ret)
-		ret = ki_words_need(a, words, p->bundle);
+		ret = ki_words_need(a, at->words, p->bundle);
 	if (ret)
 		ki_plan_leave_out(a->m->plan, p->bundle, KI_R_BAD_REQUEST);
 	return ret;
@@ -369,34 +189,33 @@ static int put_pair(const struct ask *a, struct pair *p, const struct words *wor
 
 static int new_pair(const struct ask *a, const char *when, uint32_t *number)
 {
-	struct pair p = {.own = a->ends != NULL,
+	struct pair p = {.own = a->ends || a->m->told,
 			 .function = a->fn->start,
 			 .at = *a->pt,
 			 .order = a->order,
 			 .source = a->row->source,
 			 .prior = KI_NONE,
 			 .event = a->event};
-	struct places entry = {0};
-	struct exits exits = {0};
 	struct words words = {0};
+	struct pair_at at = {.words = &words};
 	int ret;
 
 	p.when = when ? strdup(when) : NULL;
 	if ((when && !p.when) || ki_vec_reserve(&a->m->pairs, 1))
 		ret = no_memory(a);
 	else
-		ret = ki_region_find(a, &entry, &exits);
+		ret = ki_region_find(a, &at.entry, &at.exits);
 	if (!ret)
 		ret = ki_words_of(a, &words);
 	if (!ret && p.source == SOURCE_EVENT)
 		ret = ki_measure_event(a->m, &p.event, &p.number, a->err);
-	if (!ret && when && a->m->prior && !a->m->metered)
-		ret = ki_prior_get(a, &p, &entry, &words);
+	if (!ret && when && a->m->prior && !a->m->metered && !a->m->told)
+		ret = ki_prior_get(a, &p, &at.entry, &words);
 	if (!ret)
-		ret = put_pair(a, &p, &words, &entry, &exits);
+		ret = put_pair(a, &p, &at);
 	p.needs = ki_words_insides(&words);
-	free(entry.v);
-	ki_exits_free(&exits);
+	free(at.entry.v);
+	ki_exits_free(&at.exits);
 	ki_words_free(&words);
 	if (ret) {
 		ki_pair_free(&p);
@@ -420,7 +239,7 @@ bool ki_point_is_same(const struct ki_point *a, const struct ki_point *b)
 
 static bool is_pair_of(const struct pair *p, const struct ask *a, const char *when)
 {
-	return !p->own && !a->ends && p->function == a->fn->start &&
+	return !p->own && !a->ends && !a->m->told && p->function == a->fn->start &&
 	       ki_point_is_same(&p->at, a->pt) && p->order == a->order &&
 	       p->source == a->row->source && ki_event_is_same(&p->event, &a->event) &&
 	       is_same_text(p->when, when);

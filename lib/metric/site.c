@@ -94,5 +94,8 @@ int ki_code_put(const struct ask *a, struct code *c, const struct places *at, ui
 void ki_code_free(struct code *c)
 {
 	ki_snippet_free(c->snippet);
+	for (size_t i = 0; i < c->told.n; i++)
+		ki_snippet_free(c->told.v[i]);
+	ki_vec_free(&c->told);
 	ki_vec_free(&c->sites);
 }

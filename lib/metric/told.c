@@ -6,6 +6,8 @@
  *	if (address == PLACE)		parameter 0; others share the function
  *		if (pid == PROCESS)	what it forks does so, too
  *			...		of the thread, whose registers are at parameter 1
+ *
+ * What lasts ends before the return, or before the jump by which the function is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,8 +59,8 @@ static struct ki_node *is(struct ki_snippet *s, struct ki_node *x, enum ki_type 
 	return ki_expr_binary(s, KI_EQ, x, ki_expr_const(s, type, value));
 }
 
-static int make_snippet(const struct ask *a, struct curve *c, const struct ki_place *place,
-			const struct words *words, struct ki_snippet *s)
+static int make_snippet(const struct ask *a, const struct told_code *t,
+			const struct ki_place *place, struct ki_snippet *s)
 {
 	const struct ki_process *process = a->m->told->own;
 	struct ki_site_regs there;
@@ -68,7 +70,7 @@ static int make_snippet(const struct ask *a, struct curve *c, const struct ki_pl
 	ki_place_site(a->fn, place, NULL, &there);
 	there.place |= KI_PLACE_FACTS(0, 0, a->order, a->m->number);
 	ki_snippet_of_thread(s, REGISTERS, &there);
-	ret = ki_count_build(a, c, words, s, &action);
+	ret = t->build(a, t->arg, s, &action);
 	ki_snippet_of_thread(s, REGISTERS, NULL);
 	if (ret)
 		return ret;
@@ -79,47 +81,59 @@ static int make_snippet(const struct ask *a, struct curve *c, const struct ki_pl
 	return ki_snippet_check(s, NULL, a->err);
 }
 
-static int put_place(const struct ask *a, struct curve *c, const struct ki_place *place,
-		     const struct words *words)
+static int no_memory(const struct ask *a)
 {
-	const struct told t = {
-		.process = a->m->told, .hit.addr = place->addr, .curve = (uint32_t)a->m->curves.n};
+	return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
+}
+
+static int keep_sites(const struct ask *a, struct code *c, const struct code *one)
+{
+	for (size_t i = 0; i < one->sites.n; i++)
+		if (ki_vec_push(&c->sites, one->sites.v[i]))
+			return no_memory(a);
+	return 0;
+}
+
+static int put_place(const struct ask *a, const struct told_code *t, const struct ki_place *place,
+		     struct code *c)
+{
+	const struct told told = {
+		.process = a->m->told, .hit.addr = place->addr, .bundle = t->bundle};
 	struct ask own = *a;
 	struct code code = {0};
-	struct hit_function told;
+	struct hit_function hit;
 	int ret;
 
 	if (place->where != KI_BEFORE)
 		return ki_err_reason(a->err, KI_R_NOT_IN_PROCESS, place->addr, "%s",
 				     ki_measure_name(a->fn));
-	if (ki_vec_reserve(&a->m->told_at, 1) || ki_vec_reserve(&c->snippets, 1) ||
+	if (ki_vec_reserve(&a->m->told_at, 1) || ki_vec_reserve(t->snippets, 1) ||
 	    ki_snippet_new(&code.snippet))
-		return ki_err_set(a->err, -ENOMEM, 0, "measurement: out of memory");
-	c->snippets.v[c->snippets.n++] = code.snippet;
-	ret = hit_function_open(a, place->addr, &told);
+		return no_memory(a);
+	t->snippets->v[t->snippets->n++] = code.snippet;
+	ret = hit_function_open(a, place->addr, &hit);
 	if (!ret)
-		ret = make_snippet(a, c, place, words, code.snippet);
-	own.fn = told.fn;
-	own.spans = &told.spans;
+		ret = make_snippet(a, t, place, code.snippet);
+	own.fn = hit.fn;
+	own.spans = &hit.spans;
 	if (!ret)
-		ret = ki_code_put(&own, &code, &told.at, a->order);
+		ret = ki_code_put(&own, &code, &hit.at, a->order);
 	if (!ret)
-		a->m->told_at.v[a->m->told_at.n++] = t;
+		ret = keep_sites(a, c, &code);
+	if (!ret)
+		a->m->told_at.v[a->m->told_at.n++] = told;
 	ki_vec_free(&code.sites);
-	hit_function_close(&told);
+	hit_function_close(&hit);
 	return ret;
 }
 
-int ki_told_put(const struct ask *a, struct curve *c, const struct places *at,
-		const struct words *words)
+int ki_told_put(const struct ask *a, const struct told_code *t, const struct places *at,
+		struct code *c)
 {
-	const size_t before = a->m->told_at.n;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < at->n; i++)
-		ret = put_place(a, c, &at->v[i], words);
-	if (ret)
-		a->m->told_at.n = before;
+		ret = put_place(a, t, &at->v[i], c);
 	return ret;
 }
 
@@ -133,7 +147,7 @@ static void note_refusals(struct ki_measure *m, const struct ki_target *process,
 		if (t->process != process)
 			continue;
 		if (hits->reason)
-			ki_plan_leave_out(m->plan, m->curves.v[t->curve].bundle, hits->reason);
+			ki_plan_leave_out(m->plan, t->bundle, hits->reason);
 		hits++;
 	}
 }

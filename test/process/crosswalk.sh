@@ -86,6 +86,12 @@ threshold() {
 		is "$(of work bottleneck)" True
 }
 
+other_metric() {
+	walk mixed -t 50% && is "$(of dozes found) $(of spins found)" "true false" && near dozes 0.6 0.1 &&
+		walk mixed -m cpu -t 20% && is "$(of dozes found) $(of spins found)" "false true" &&
+		near spins 0.4 0.15 && near dozes 0 0.02
+}
+
 tree() {
 	begin chain && "$ki" crosswalk -q -T "$time" "$pid" > "$tmp/out" && cat "$tmp/out" &&
 		grep -Eq '^planted:main +root [~ ]+[19][0-9.]+ % ' "$tmp/out" &&
@@ -136,6 +142,7 @@ check "each thread from where it begins" each_thread
 check "what never returns, and what it calls now and then" stands
 check "what is called too often for a timer is seen on stacks" too_often
 check "the threshold" threshold
+check "of time what sleeps longer is named, of CPU time what runs" other_metric
 check "a tree" tree
 check "a graph for dot" graph
 check "a command" of_command
@@ -144,4 +151,6 @@ check "the process ends meanwhile" ends
 check "no process" bad "1 kerninst: process 4194304: there is no such process" --user 4194304
 check "no number" bad "2 kerninst: '1x': the number of a process is expected; try: kerninst crosswalk --help" 1x
 check "no share" bad "2 kerninst: --threshold '0': a share is expected, as 25% or 0.25; try: kerninst crosswalk --help" -t 0 1
+check "no metric" bad "1 kerninst: --metric nothing: wall, cpu, or what grows while a function goes on is searched: faults, switches, llc-misses, ..." -q -m nothing $$
+check "a metric that needs the driver" bad "1 kerninst: --metric faults: functions of a program get it by the driver, which the search does not have; cpu and wall do without it" --user -m faults $$
 finish

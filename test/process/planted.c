@@ -15,6 +15,8 @@
  *	threads	main waits; a thread in left -> burns: 100 %, one in right -> sleeps
  *	tiny	main -> many -> tiny, millions of calls: half
  *	brief	main -> hurries -> brief, a hundred thousand calls a second: 5 % at most
+ *	mixed	main -> spins: 40 ms; main -> dozes: 60 ms
+ *	pages	main -> spins: 40 ms; main -> touches: page faults, all that there are
  *	long	main -> serves, which never returns -> turns: 50 %, a call a second
  */
 #include <fcntl.h>
@@ -226,6 +228,34 @@ NOINLINE void hurries(void)
 	}
 }
 
+/* ---- mixed, pages ---- */
+
+static long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+NOINLINE void spins(void)
+{
+	const long end = now_ms() + 40;
+
+	while (now_ms() < end)
+		for (long i = 0; i < 20L * UNIT; i++)
+			__asm__ volatile("");
+	AFTER;
+}
+
+NOINLINE void dozes(void)
+{
+	const struct timespec ts = {0, 60000000};
+
+	nanosleep(&ts, NULL);
+	AFTER;
+}
+
 NOINLINE void turns(void)
 {
 	const struct timespec ts = {0, 100000000};
@@ -260,6 +290,10 @@ static inline __attribute__((always_inline)) void once(const char *name)
 		stores();
 	else if (!strcmp(name, "threads"))
 		both();
+	else if (!strcmp(name, "mixed"))
+		spins(), dozes();
+	else if (!strcmp(name, "pages"))
+		spins(), touches();
 	else if (!strcmp(name, "tiny"))
 		many();
 	else if (!strcmp(name, "brief"))

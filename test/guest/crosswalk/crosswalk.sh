@@ -6,6 +6,7 @@
 # usage: test/guest/crosswalk/crosswalk.sh
 # promise: C2, C6, C7: The search crosses into the kernel, and ends where the delay was planted there.
 # promise: C5: What another process does in the same functions of the kernel does not change what is found.
+# promise: C8: By CPU time, or by events, it ends where these were used, not where a thread waits.
 # promise: C12: A page fault is found under the function of the program that runs into it.
 # promise: C4: After a search, killed or not, text of program and kernel are as they were.
 # shellcheck disable=SC2317 # functions are called by name
@@ -58,6 +59,31 @@ ok "a read, through the file's pointer" grep -Eq '^main fills .*__x64_sys_read .
 walk fault -t 10%
 shown
 is "page faults, under what touches the memory" "$(how handle_mm_fault) $(chain handle_mm_fault)" "fault main touches handle_mm_fault"
+
+# Of CPU time: what waits is nothing, what runs in the kernel is.
+walk mixed -t 50%
+shown
+is "time: what sleeps longer" "$(of dozes found) $(of spins found)" "true false"
+walk mixed -m cpu -t 20%
+shown
+is "CPU time: what runs" "$(of dozes found) $(of spins found) $(of spins sampled)" "false true False"
+ok "its share" share spins 0.25 0.5
+ok "the share of what sleeps" share dozes 0 0.05
+is "a system call that waits is none of it" "$(of_rows 'print(*sorted(r["function"] for r in rows if r["side"] == "kernel" and r["found"] == "true"))')" ""
+walk delay -m cpu
+shown
+is "CPU time in the kernel" "$(of ki_metrics_spin found) $(how __x64_sys_write)" "true syscall"
+ok "its share" share ki_metrics_spin 0.7 1.05
+
+walk pages -t 50%
+shown
+is "time: what spins" "$(of spins found)" "true"
+walk pages -m faults
+shown
+is "page faults: what touches memory" "$(of touches found) $(of spins found) $(how handle_mm_fault)" "true false fault"
+ok "its share" share touches 0.9 1.1
+ok "in the kernel, too" share handle_mm_fault 0.8 1.1
+is "an event that is not counted here" "$("$ki" crosswalk -q -m llc-misses $$ 2>&1 | grep -c "^kerninst: --metric llc-misses: it is not counted on this machine .*; kerninst metrics says what is$")" 1
 
 # Between the times that the two ends of a call are written no thread may come by.
 run "$bin/planted" brief

@@ -14,13 +14,15 @@
 static const char usage[] =
 	"Usage: kerninst crosswalk [OPTION...] PID | -- COMMAND [ARG...]\n"
 	"Search for the functions in which a process spends its time, waiting or running: from main\n"
-	"down what it calls, through its system calls into the kernel.\n\n"
+	"down what it calls, through its system calls into the kernel. Or its CPU time, or events.\n\n"
 	"Level by level, functions are timed for a while; what takes less than the threshold is left,\n"
 	"what the others call is timed next. In between nothing is in the text. A share is the mean\n"
 	"number of threads inside: 100 % is one thread all the time. ~: a timer would cost too much; of\n"
 	"stacks, or, in the kernel, at most so much. A bottleneck calls nothing that reaches the threshold.\n"
 	"Then comes what the kernel did elsewhere meanwhile, and not only for the process: in interrupts,\n"
 	"softirqs, timers, work queues and threads of its own, from 1 % of a CPU on.\n\n"
+	"  -m, --metric METRIC        wall: time; cpu: time that threads run, of one CPU; or events, of\n"
+	"                             all of the process: faults, switches, llc-misses, ... (wall)\n"
 	"  -t, --threshold SHARE      of the time, as 25% or 0.25 (25%)\n"
 	"  -T, --time SECONDS         for which each level is timed (1)\n"
 	"      --user                 not into the kernel\n"
@@ -35,6 +37,7 @@ static const char usage[] =
 	"Examples:\n"
 	"  kerninst crosswalk $(pidof squid)\n"
 	"  kerninst crosswalk --threshold 10% --time 3 4711\n"
+	"  kerninst crosswalk --metric cpu 4711\n"
 	"  kerninst crosswalk --dot -- find / -xdev -name core | dot -Tsvg -o find.svg\n"
 	"  kerninst crosswalk --json 4711 | jq -r 'select(.bottleneck) | .function'\n";
 
@@ -72,7 +75,8 @@ static int take_pid(const struct verb *self, const char *text, pid_t *pid)
 
 static int parse(const struct verb *self, int argc, char **argv, struct options *o, bool *done)
 {
-	const struct ki_option rows[] = {{"threshold", 't', take_threshold, &o->walk.threshold},
+	const struct ki_option rows[] = {{"metric", 'm', cli_text, &o->walk.metric},
+					 {"threshold", 't', take_threshold, &o->walk.threshold},
 					 {"time", 'T', cli_interval, &o->walk.seconds},
 					 {"user", 0, NULL, &o->walk.user_only},
 					 {"dot", 0, NULL, &o->dot},
