@@ -28,6 +28,9 @@
  * page faults, cache misses. In the program it is the kernel that does, told by breakpoints of the
  * driver's; without it CPU time is that of stacks of threads that run.
  *
+ * Shares of each thread are found in the same way, whatever the metric: of each call the kernel
+ * knows the thread; without the driver they are of stacks.
+ *
  *  - Of CPU time, 1 is one CPU all the time.
  *  - Of events, 1 is all that the process's threads had in the level's time. What a timer costs in
  *    events, or a look at stacks (switches), is among them.
@@ -65,9 +68,17 @@ enum ki_crosswalk_how {
 const char *ki_crosswalk_how_name(unsigned int how);
 const char *ki_crosswalk_truth_name(unsigned int truth);
 
-/* A thread's part of a share. */
+/* What the threshold is compared with. */
+enum ki_crosswalk_threads {
+	KI_CROSSWALK_SUM, /* of all threads */
+	KI_CROSSWALK_ANY, /* the largest of one thread */
+	KI_CROSSWALK_MEAN /* the mean of all threads that there are */
+};
+
+/* A thread's part. */
 struct ki_crosswalk_share {
 	pid_t tid;
+	char name[16];
 	double share;
 };
 
@@ -78,14 +89,14 @@ struct ki_crosswalk_node {
 	uint8_t truth;	 /* enum ki_crosswalk_truth */
 	uint16_t reason; /* of KI_CROSSWALK_REFUSED, by_calls */
 	uint32_t level;	 /* 0: a root */
-	double share;
-	double stood;	/* of that, by calls that were there already */
-	uint64_t calls; /* while it was timed, or counted */
-	double seconds; /* for so long */
-	bool sampled;	/* called too often for a timer: see above */
-	bool by_calls;	/* its calls were timed, since nothing tells where it ends */
-	bool is_last;	/* it is true, and nothing that it calls is: a bottleneck */
-	struct ki_crosswalk_share *threads; /* as far as they are known */
+	double share;	 /* of all, or as enum ki_crosswalk_threads says */
+	double stood;	 /* of all, by calls that were there already */
+	uint64_t calls;	 /* while it was timed, or counted */
+	double seconds;	 /* for so long */
+	bool sampled;	 /* called too often for a timer: see above */
+	bool by_calls;	 /* its calls were timed, since nothing tells where it ends */
+	bool is_last;	 /* it is true, and nothing that it calls is: a bottleneck */
+	struct ki_crosswalk_share *threads; /* with KI_CROSSWALK_ANY, _MEAN: the largest first */
 	uint32_t nthreads;
 };
 
@@ -108,6 +119,7 @@ struct ki_crosswalk_options {
 	/* What is searched: "wall" (NULL), "cpu", or a metric that grows while a function goes on
 	   (kerninst/metric.h): "faults", "switches", "llc-misses". It need not live on. */
 	const char *metric;
+	unsigned int threads; /* enum ki_crosswalk_threads */
 };
 
 struct ki_crosswalk;

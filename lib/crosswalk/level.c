@@ -49,7 +49,7 @@ static void take_counts(const struct ki_round *r, const double *hits, double sec
 static int count_level(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
 {
 	const struct ki_metric *const metrics[KI_ROUND_METRICS] = {ki_metric_find("count")};
-	struct ki_round r;
+	struct ki_round r = {0};
 	double *hits = calloc(open->n + 1, sizeof(*hits));
 	int ret;
 
@@ -78,6 +78,7 @@ struct timing {
 	ki_crosswalk_numbers timed;		 /* of the nodes in question */
 	double *times, *calls;			 /* of each row */
 	struct ki_crosswalk_stand before, after; /* where threads were */
+	struct ki_crosswalk_rows rows;
 };
 
 static int open_round(struct ki_round *r, struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
@@ -117,7 +118,7 @@ static int open_timed(struct timing *x, struct ki_crosswalk *w, const ki_crosswa
 	if (ret != -EOPNOTSUPP || w->untimed)
 		return ret ? ki_err_set(err, ret, why.addr, "%s", why.msg) : 0;
 	ki_round_close(&x->r);
-	x->r = (struct ki_round){0};
+	x->r = (struct ki_round){.before = &x->before};
 	ki_listener_warn(w->listener, "%s: the program's shares are of stacks", why.msg);
 	sample_program(w, open);
 	if (pick_timed(w, open, &x->timed))
@@ -151,7 +152,7 @@ static double share_of_all(const struct ki_crosswalk *w, double value)
 	return w->parts.all > 0 ? value / w->parts.all : 0;
 }
 
-static void take_times(const struct timing *x, double seconds)
+static int take_times(const struct timing *x, double seconds)
 {
 	const struct ki_crosswalk *w = x->r.w;
 
@@ -160,11 +161,16 @@ static void take_times(const struct timing *x, double seconds)
 
 		if (x->r.rows.v[i].reason)
 			continue;
-		n->stood = ki_crosswalk_stand_both(w, &x->before, &x->after, n, x->calls[i] > 0);
-		n->share = share_of_all(w, x->times[i]) + n->stood;
+		n->share = share_of_all(w, x->times[i]);
+		if (ki_crosswalk_rows_take(w, &x->rows, x->r.rows.v[i].node, n->share,
+					   w->parts.all) ||
+		    ki_crosswalk_stand_both(w, &x->before, &x->after, n, x->calls[i] > 0))
+			return -ENOMEM;
+		n->share += n->stood;
 		n->calls = (uint64_t)x->calls[i];
 		n->seconds = seconds;
 	}
+	return 0;
 }
 
 static void note_refused(const struct timing *x)
@@ -178,13 +184,16 @@ static void note_refused(const struct timing *x)
 static int pass_time(struct timing *x, struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
 		     struct ki_err *err)
 {
-	int ret = ki_crosswalk_stand_take(w, true, &x->before, err);
+	struct ki_crosswalk_stand begun;
+	int ret = ki_crosswalk_stand_times(w, &begun);
 
 	ki_crosswalk_parts_free(&w->parts);
-	if (!ret && ki_crosswalk_parts_begin(&w->parts, &x->before))
-		ret = no_memory(err);
 	if (!ret)
-		ret = ki_crosswalk_look(w, open, &w->parts, err);
+		ret = ki_crosswalk_parts_begin(&w->parts, &begun);
+	ki_crosswalk_stand_free(&begun);
+	if (ret)
+		return no_memory(err);
+	ret = ki_crosswalk_look(w, open, &w->parts, err);
 	return ret ? ret : ki_crosswalk_stand_take(w, false, &x->after, err);
 }
 
@@ -192,7 +201,10 @@ static int time_while(struct timing *x, struct ki_crosswalk *w, const ki_crosswa
 		      struct ki_err *err)
 {
 	double seconds;
-	int ret = open_timed(x, w, open, err);
+	int ret;
+
+	x->r.before = &x->before;
+	ret = open_timed(x, w, open, err);
 
 	if (ret)
 		return ret;
@@ -200,9 +212,14 @@ static int time_while(struct timing *x, struct ki_crosswalk *w, const ki_crosswa
 	if (ret)
 		return ret;
 	note_refused(x);
-	ret = pass_time(x, w, open, err);
+	ret = ki_crosswalk_rows_read(w, &x->rows.from, err);
+	if (!ret)
+		ret = pass_time(x, w, open, err);
+	x->rows.stand = &x->after;
 	if (!ret)
 		ret = ki_round_read(&x->r, 0, x->times, err);
+	if (!ret)
+		ret = ki_crosswalk_rows_read(w, &x->rows.now, err);
 	seconds = ki_now() - x->r.begun;
 	if (!ret)
 		ret = ki_round_read(&x->r, 1, x->calls, err);
@@ -210,8 +227,8 @@ static int time_while(struct timing *x, struct ki_crosswalk *w, const ki_crosswa
 		ret = no_memory(err);
 	if (!ret)
 		ki_crosswalk_looked(w, open, &w->parts);
-	if (!ret)
-		take_times(x, seconds);
+	if (!ret && take_times(x, seconds))
+		ret = no_memory(err);
 	if (!ret)
 		ki_round_charge(&x->r, x->calls);
 	return ret;
@@ -227,6 +244,7 @@ static int time_level(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, 
 
 	w->ended |= !ret && ki_round_ended(&x.r);
 	ki_round_close(&x.r);
+	ki_crosswalk_rows_free(&x.rows);
 	ki_crosswalk_stand_free(&x.before);
 	ki_crosswalk_stand_free(&w->now);
 	w->now = x.after;
@@ -285,7 +303,7 @@ static int doubt(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struc
 		ki_crosswalk_stand_free(&s);
 	}
 	for (size_t i = 0; !ret && !w->stopped && i < doubted.n; i++)
-		node(w, doubted.v[i])->share = 0;
+		node(w, doubted.v[i])->share = node(w, doubted.v[i])->nthreads = 0;
 	ki_vec_free(&doubted);
 	return ret ? no_memory(err) : 0;
 }
@@ -302,29 +320,65 @@ static int pick_hot(const struct ki_crosswalk *w, const ki_crosswalk_numbers *op
 	return 0;
 }
 
+static int take_hot(struct timing *x)
+{
+	struct ki_crosswalk *w = x->r.w;
+	const double all =
+		w->what == KI_WHAT_EVENT ? w->parts.all * COUNT_PART : ki_now() - x->r.begun;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && all > 0 && i < x->r.rows.n; i++) {
+		struct ki_crosswalk_node *n = node(w, x->r.rows.v[i].node);
+
+		n->share = x->times[i] / all;
+		ret = ki_crosswalk_rows_take(w, &x->rows, x->r.rows.v[i].node, n->share, all);
+	}
+	note_refused(x);
+	return ret;
+}
+
+static int time_hot_ones(struct timing *x, struct ki_crosswalk *w, struct ki_err *err)
+{
+	int ret = open_round(&x->r, w, &x->timed, err);
+
+	if (!ret)
+		ret = ki_crosswalk_rows_read(w, &x->rows.from, err);
+	if (!ret)
+		ki_crosswalk_wait(w, w->o.seconds * COUNT_PART);
+	if (!ret)
+		ret = ki_round_read(&x->r, 0, x->times, err);
+	if (!ret)
+		ret = ki_crosswalk_rows_read(w, &x->rows.now, err);
+	return !ret && take_hot(x) ? no_memory(err) : ret;
+}
+
 static int time_hot(struct ki_crosswalk *w, const ki_crosswalk_numbers *open, struct ki_err *err)
 {
-	double *times = calloc(open->n + 1, sizeof(*times)), seconds;
-	ki_crosswalk_numbers hot = {0};
-	struct timing x = {0};
-	int ret = times && !pick_hot(w, open, &hot) ? 0 : no_memory(err);
+	struct timing x = {.times = calloc(open->n + 1, sizeof(*x.times))};
+	int ret = x.times && !pick_hot(w, open, &x.timed) ? 0 : no_memory(err);
 
-	if (!ret && hot.n)
-		ret = open_round(&x.r, w, &hot, err);
-	if (!ret && hot.n) {
-		ki_crosswalk_wait(w, w->o.seconds * COUNT_PART);
-		ret = ki_round_read(&x.r, 0, times, err);
-		seconds = ki_now() - x.r.begun;
-		for (size_t i = 0; !ret && i < x.r.rows.n; i++)
-			node(w, x.r.rows.v[i].node)->share =
-				w->what == KI_WHAT_EVENT ? share_of_all(w, times[i]) / COUNT_PART
-							 : times[i] / seconds;
-		note_refused(&x);
-	}
+	if (!ret && x.timed.n)
+		ret = time_hot_ones(&x, w, err);
 	ki_round_close(&x.r);
-	ki_vec_free(&hot);
-	free(times);
+	ki_crosswalk_rows_free(&x.rows);
+	ki_vec_free(&x.timed);
+	free(x.times);
 	return ret;
+}
+
+/* A thread that is in what never returns stays. */
+static int conclude(struct ki_crosswalk *w, struct ki_crosswalk_node *n)
+{
+	const bool stays = n->reason == KI_R_NEVER_RETURNS;
+
+	if (stays && ki_crosswalk_stand_both(w, &w->now, &w->now, n, false))
+		return -ENOMEM;
+	if (stays)
+		n->share = n->stood;
+	ki_crosswalk_judge(w, n);
+	if (n->truth == KI_CROSSWALK_OPEN || n->share >= w->o.threshold)
+		ki_crosswalk_conclude(n, w->o.threshold);
+	return 0;
 }
 
 int ki_crosswalk_measure(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
@@ -339,14 +393,8 @@ int ki_crosswalk_measure(struct ki_crosswalk *w, const ki_crosswalk_numbers *ope
 		ret = doubt(w, open, err);
 	if (!ret && !w->ended && !w->stopped)
 		ret = time_hot(w, open, err);
-	for (size_t i = 0; !ret && !w->stopped && i < open->n; i++) {
-		struct ki_crosswalk_node *n = node(w, open->v[i]);
-
-		if (n->reason == KI_R_NEVER_RETURNS) /* a thread that is there stays */
-			n->share = n->stood =
-				ki_crosswalk_stand_both(w, &w->now, &w->now, n, false);
-		if (n->truth == KI_CROSSWALK_OPEN || n->share >= w->o.threshold)
-			ki_crosswalk_conclude(n, w->o.threshold);
-	}
+	for (size_t i = 0; !ret && !w->stopped && i < open->n; i++)
+		if (conclude(w, node(w, open->v[i])))
+			ret = no_memory(err);
 	return ret;
 }

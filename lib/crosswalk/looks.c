@@ -38,7 +38,7 @@ double ki_crosswalk_part(const struct ki_crosswalk_parts *p, pid_t tid)
 
 int ki_crosswalk_parts_begin(struct ki_crosswalk_parts *p, const struct ki_crosswalk_stand *s)
 {
-	*p = (struct ki_crosswalk_parts){0};
+	*p = (struct ki_crosswalk_parts){.begun = s->at};
 	for (size_t i = 0; i < s->threads.n; i++) {
 		struct ki_crosswalk_part *part = part_of(p, s->threads.v[i].tid);
 
@@ -62,7 +62,7 @@ int ki_crosswalk_parts_end(struct ki_crosswalk *w, struct ki_crosswalk_parts *p,
 			return -ENOMEM;
 		part->part = 1;
 		if (w->what == KI_WHAT_CPU)
-			part->part = (double)(t->ran - part->ran) / 1e9 / seconds;
+			part->part = (double)(t->ran - part->ran) / 1e9 / (s->at - p->begun);
 		if (w->what == KI_WHAT_EVENT)
 			p->all += part->part = (double)(t->used - part->first);
 	}
@@ -88,7 +88,7 @@ int ki_crosswalk_share_add(struct ki_crosswalk_node *n, pid_t tid, double share)
 	if (!v)
 		return -ENOMEM;
 	n->threads = v;
-	v[n->nthreads++] = (struct ki_crosswalk_share){tid, share};
+	v[n->nthreads++] = (struct ki_crosswalk_share){.tid = tid, .share = share};
 	return 0;
 }
 

@@ -46,8 +46,12 @@ static int add_point(const struct ask *a, const struct ki_function *fn,
 	const struct ki_measured_at where = {fn, spans, at, 0, kernel ? a->r->w->own : NULL};
 
 	for (unsigned int i = 0; i < KI_ROUND_METRICS && a->r->metrics[i]; i++) {
+		const struct ki_crosswalk_timed timed = {a->r->w, a->row->node};
+		const struct ki_metric *metric = a->r->metrics[i];
+		struct ki_measure *m = a->r->m[kernel];
 		uint32_t curve;
-		int ret = ki_measure_add(a->r->m[kernel], a->r->metrics[i], &where, &curve, a->err);
+		int ret = metric->lasts ? ki_crosswalk_add_timer(m, &timed, &where, &curve, a->err)
+					: ki_measure_add(m, metric, &where, &curve, a->err);
 
 		if (ret)
 			return ret;
@@ -220,13 +224,21 @@ static void note_refusals(struct ki_round *r)
 	}
 }
 
+static int take_before(struct ki_round *r, struct ki_err *err)
+{
+	ki_crosswalk_stand_free(r->before);
+	return ki_crosswalk_stand_take(r->w, true, r->before, err);
+}
+
 /* A side on which nothing is in question is not touched. */
 static int start_sides(struct ki_round *r, struct ki_err *err)
 {
 	int ret = ask_driver(r, err);
 
 	for (unsigned int side = 0; !ret && side < KI_SIDES; side++) {
-		if (rows_of(r, side)) {
+		if (side == KI_SIDE_KERNEL && r->before)
+			ret = take_before(r, err);
+		if (!ret && rows_of(r, side)) {
 			ret = ki_measure_start(r->m[side], err);
 			continue;
 		}
@@ -248,7 +260,7 @@ int ki_round_open(struct ki_round *r, struct ki_crosswalk *w,
 {
 	int ret = 0;
 
-	*r = (struct ki_round){.w = w, .told = w->told && metrics[0]->lasts};
+	*r = (struct ki_round){.w = w, .told = w->told && metrics[0]->lasts, .before = r->before};
 	for (unsigned int i = 0; i < KI_ROUND_METRICS && metrics[i]; i++)
 		r->metrics[i] = metrics[i];
 	for (unsigned int side = 0; !ret && side < KI_SIDES; side++)

@@ -57,6 +57,8 @@ int ki_crosswalk_new(pid_t pid, struct ki_target *kernel, const struct ki_crossw
 		ret = ki_target_new_process(pid, &w->process, err);
 	if (!ret)
 		ret = make_own(w, err);
+	if (!ret)
+		ret = ki_crosswalk_table_new(w, err);
 	if (!ret && ki_stack_reader_new(w->process, &w->stacks, NULL))
 		w->stacks = NULL;
 	if (ret)
@@ -73,6 +75,7 @@ void ki_crosswalk_free(struct ki_crosswalk *w)
 	ki_crosswalk_stand_free(&w->now);
 	ki_crosswalk_parts_free(&w->parts);
 	ki_crosswalk_usage_free(w);
+	ki_table_map_free(w->table);
 	ki_stack_reader_free(w->stacks);
 	ki_crosswalk_graph_free(&w->graph);
 	ki_crosswalk_elsewhere_free(w);

@@ -29,6 +29,14 @@ static void print_share(const struct ki_crosswalk_node *n, FILE *out)
 			100 * n->share);
 }
 
+/* The largest, if there are several. */
+static void print_thread(const struct ki_crosswalk_node *n, FILE *out)
+{
+	if (n->nthreads > 1)
+		fprintf(out, "  %s/%d %.1f %%", n->threads[0].name, (int)n->threads[0].tid,
+			100 * n->threads[0].share);
+}
+
 /* What one ought to know of it. */
 static const char *remark(const struct ki_crosswalk_node *n)
 {
@@ -54,6 +62,8 @@ static void print_node(const struct tree *x, const struct ki_crosswalk_node *n, 
 		fprintf(out, "  %9.0f/s", (double)n->calls / n->seconds);
 	else
 		fprintf(out, "  %11s", "-");
+	if (x->w->o.threads)
+		print_thread(n, out);
 	fprintf(out, "%s%s\n", again || *remark(n) ? "  " : "", again ? "(see above)" : remark(n));
 }
 
@@ -96,6 +106,19 @@ static void json_callers(const struct ki_crosswalk *w, struct ki_json *j, uint32
 	ki_json_close(j);
 }
 
+static void json_threads(const struct ki_crosswalk_node *n, struct ki_json *j)
+{
+	ki_json_open(j, "threads", '[');
+	for (uint32_t i = 0; i < n->nthreads; i++) {
+		ki_json_open(j, NULL, '{');
+		ki_json_u64(j, "tid", (uint64_t)n->threads[i].tid);
+		ki_json_str(j, "name", n->threads[i].name);
+		ki_json_double(j, "share", n->threads[i].share);
+		ki_json_close(j);
+	}
+	ki_json_close(j);
+}
+
 static int json_node(const struct ki_crosswalk *w, FILE *out, uint32_t i)
 {
 	const struct ki_crosswalk_node *n = &w->graph.nodes.v[i];
@@ -121,6 +144,8 @@ static int json_node(const struct ki_crosswalk *w, FILE *out, uint32_t i)
 	ki_json_u64(&j, "level", n->level);
 	ki_json_bool(&j, "bottleneck", n->is_last);
 	json_callers(w, &j, i);
+	if (w->o.threads)
+		json_threads(n, &j);
 	ki_json_close(&j);
 	return ki_json_end_line(&j);
 }

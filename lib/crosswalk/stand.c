@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "target/process.h"
+#include "util/clock.h"
 
 /* The first number of its schedstat. */
 static uint64_t ran(pid_t pid, pid_t tid)
@@ -95,6 +96,7 @@ int ki_crosswalk_stand_take(struct ki_crosswalk *w, bool times_after, struct ki_
 		ret = each_thread(w, s, add_running);
 	if (!ret && times_after)
 		read_stacks(w, s);
+	s->at = ki_now();
 	if (!ret)
 		ret = each_thread(w, s, add_thread);
 	if (!ret && !times_after)
@@ -107,6 +109,12 @@ int ki_crosswalk_stand_take(struct ki_crosswalk *w, bool times_after, struct ki_
 		return 0;
 	ki_crosswalk_stand_free(s);
 	return ki_err_set(err, ret, 0, "search: out of memory");
+}
+
+int ki_crosswalk_stand_times(struct ki_crosswalk *w, struct ki_crosswalk_stand *s)
+{
+	*s = (struct ki_crosswalk_stand){.at = ki_now()};
+	return each_thread(w, s, add_thread);
 }
 
 void ki_crosswalk_stand_free(struct ki_crosswalk_stand *s)
@@ -185,20 +193,24 @@ static bool is_same_call(const struct ki_crosswalk *w, const struct ki_crosswalk
 	return has_same_frame(w, a, b, n);
 }
 
-double ki_crosswalk_stand_both(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *a,
-			       const struct ki_crosswalk_stand *b,
-			       const struct ki_crosswalk_node *n, bool called)
+int ki_crosswalk_stand_both(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *a,
+			    const struct ki_crosswalk_stand *b, struct ki_crosswalk_node *n,
+			    bool called)
 {
-	double sum = 0;
-
+	n->stood = 0;
 	for (size_t i = 0; i < a->threads.n; i++)
 		for (size_t k = 0; k < b->threads.n; k++) {
 			const struct ki_crosswalk_thread *x = &a->threads.v[i],
 							 *y = &b->threads.v[k];
 
-			if (x->tid == y->tid && (!called || (x->ran && x->ran == y->ran)) &&
-			    is_same_call(w, x, y, n))
-				sum += ki_crosswalk_part(&w->parts, x->tid);
+			const double part = ki_crosswalk_part(&w->parts, x->tid);
+
+			if (x->tid != y->tid || (called && (!x->ran || x->ran != y->ran)) ||
+			    !is_same_call(w, x, y, n))
+				continue;
+			n->stood += part;
+			if (ki_crosswalk_share_add(n, x->tid, part))
+				return -ENOMEM;
 		}
-	return sum;
+	return 0;
 }

@@ -68,8 +68,9 @@ int ki_crosswalk_take_metric(struct ki_crosswalk *w, struct ki_err *err)
 	} else {
 		ret = take_event(w, name, err);
 	}
-	w->told = w->what != KI_WHAT_WALL && w->kernel;
-	w->untimed = w->what != KI_WHAT_WALL && !w->kernel;
+	/* Else it is timed in the process, which knows neither. */
+	w->told = w->kernel && (w->what != KI_WHAT_WALL || w->o.threads);
+	w->untimed = !w->kernel && (w->what != KI_WHAT_WALL || w->o.threads);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 #include "kerninst/crosswalk.h"
 #include "kerninst/metric.h"
 #include "kerninst/predicate.h"
+#include "kerninst/table.h"
 #include "kerninst/thread_stacks.h"
 #include "util/vec.h"
 
@@ -61,6 +62,7 @@ struct ki_crosswalk_stand {
 	struct ki_thread_stacks stacks;
 	ki_vec(struct ki_crosswalk_thread) threads;
 	ki_vec(pid_t) running; /* of KI_WHAT_CPU: just before their stacks were read */
+	double at;	       /* seconds of CLOCK_MONOTONIC: when their times were noted */
 };
 
 /* What is searched. */
@@ -75,7 +77,8 @@ struct ki_crosswalk_part {
 struct ki_crosswalk_parts {
 	ki_vec(struct ki_crosswalk_part) v;
 	unsigned int looks;
-	double all; /* seconds, or events */
+	double begun; /* seconds of CLOCK_MONOTONIC */
+	double all;   /* seconds, or events */
 };
 
 /* A counter of perf's; -1: the thread has none. */
@@ -93,8 +96,9 @@ struct ki_crosswalk {
 	ki_vec(struct ki_crosswalk_elsewhere) elsewhere;
 	enum ki_crosswalk_what what;
 	const struct ki_metric *metric;
-	struct ki_metric *named; /* that, if it is in no table; else NULL */
-	bool told;		 /* functions of the program are timed in the kernel */
+	struct ki_metric *named;    /* that, if it is in no table; else NULL */
+	bool told;		    /* functions of the program are timed in the kernel */
+	struct ki_table_map *table; /* what each thread has taken (threads.c); NULL: not wanted */
 	ki_vec(struct ki_crosswalk_counter) counters;
 	struct ki_crosswalk_parts parts; /* of the last level */
 	struct ki_predicate *own;	 /* it is the process: for the kernel */
@@ -124,16 +128,18 @@ bool ki_crosswalk_wait(struct ki_crosswalk *w, double seconds);
  */
 int ki_crosswalk_stand_take(struct ki_crosswalk *w, bool times_after, struct ki_crosswalk_stand *s,
 			    struct ki_err *err);
+/* Without the program's stacks, which takes no moment of any thread. -ENOMEM. */
+int ki_crosswalk_stand_times(struct ki_crosswalk *w, struct ki_crosswalk_stand *s);
 void ki_crosswalk_stand_free(struct ki_crosswalk_stand *s);
 bool ki_crosswalk_thread_in(const struct ki_crosswalk *w, const struct ki_crosswalk_thread *t,
 			    const struct ki_crosswalk_node *n);
 /* How many threads are in a function now. */
 unsigned int ki_crosswalk_stand_in(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *s,
 				   const struct ki_crosswalk_node *n);
-/* The same in both, in the same call, as the sum of their parts. called: others came. */
-double ki_crosswalk_stand_both(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *a,
-			       const struct ki_crosswalk_stand *b,
-			       const struct ki_crosswalk_node *n, bool called);
+/* In both, in the same call: the sum of their parts, which they get. called: others came. */
+int ki_crosswalk_stand_both(const struct ki_crosswalk *w, const struct ki_crosswalk_stand *a,
+			    const struct ki_crosswalk_stand *b, struct ki_crosswalk_node *n,
+			    bool called);
 /* The functions in which threads begin. */
 int ki_crosswalk_add_roots(struct ki_crosswalk *w, struct ki_err *err);
 /* Callees of these nodes that are on stacks. */
@@ -149,7 +155,8 @@ void ki_crosswalk_usage_free(struct ki_crosswalk *w);
 #define KI_CROSSWALK_TEXT 8192
 char *ki_crosswalk_read_text(pid_t pid, pid_t tid, const char *name);
 
-/* looks.c: begin with where the threads are, wait for a level's time and look now and then, end. */
+/* looks.c: begin with what the threads have used until now, wait for a level's time and look now
+   and then, end. */
 int ki_crosswalk_parts_begin(struct ki_crosswalk_parts *p, const struct ki_crosswalk_stand *s);
 int ki_crosswalk_look(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,
 		      struct ki_crosswalk_parts *p, struct ki_err *err);
@@ -161,6 +168,10 @@ void ki_crosswalk_looked(struct ki_crosswalk *w, const ki_crosswalk_numbers *ope
 			 struct ki_crosswalk_parts *p);
 double ki_crosswalk_part(const struct ki_crosswalk_parts *p, pid_t tid);
 int ki_crosswalk_share_add(struct ki_crosswalk_node *n, pid_t tid, double share);
+
+/* threads.c: with shares of each thread; make n->share what the threshold is compared with. */
+int ki_crosswalk_table_new(struct ki_crosswalk *w, struct ki_err *err);
+void ki_crosswalk_judge(const struct ki_crosswalk *w, struct ki_crosswalk_node *n);
 
 /* level.c: measure all that is in question. */
 int ki_crosswalk_measure(struct ki_crosswalk *w, const ki_crosswalk_numbers *open,

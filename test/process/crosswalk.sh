@@ -4,7 +4,7 @@
 # kerninst crosswalk in programs whose time goes where it was planted, without the driver: from main
 # down to the last function of the program.
 # promise: C1, C3, C4: The search goes from main down to where the time was planted, and leaves the text as it was.
-# promise: C11: Threads are searched from where each of them begins.
+# promise: C11: Threads are searched from where each of them begins; by the largest share of one, or by their mean.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh
@@ -88,8 +88,28 @@ threshold() {
 
 other_metric() {
 	walk mixed -t 50% && is "$(of dozes found) $(of spins found)" "true false" && near dozes 0.6 0.1 &&
-		walk mixed -m cpu -t 20% && is "$(of dozes found) $(of spins found)" "false true" &&
-		near spins 0.4 0.15 && near dozes 0 0.02
+		walk mixed -m cpu -t 8% && is "$(of dozes found) $(of spins found)" "false true" &&
+		near spins "$(of main share)" 0.15 && near dozes 0 0.02
+}
+
+# largest FUNCTION: the name of the thread with the largest share, that share, how many have one
+largest() {
+	python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+for r in rows:
+	if r["function"] == sys.argv[2] and r["threads"]:
+		print(r["threads"][0]["name"], "%.1f" % r["threads"][0]["share"], len(r["threads"]))' "$tmp/json" "$1"
+}
+
+by_thread() {
+	walk crew && is "$(of burns found) $(of dips found)" "true true" &&
+		walk crew --threads any && is "$(of burns found) $(of dips found) $(largest burns)" "true false one 1.0 1" &&
+		near burns 1 0.05 && is "$(largest waits | cut -d " " -f 3)" 6 &&
+		walk crew --threads mean -t 20% && is "$(of left found) $(of waits found)" "false true" && near left 0.125 0.02 &&
+		walk crew --threads mean -t 10% && is "$(of burns found) $(of dips found)" "true false" &&
+		walk crew --threads any -m cpu -t 8% && is "$(of burns found) $(of crew found)" "true false" &&
+		near burns "$(of left share)" 0.3
 }
 
 tree() {
@@ -143,6 +163,7 @@ check "what never returns, and what it calls now and then" stands
 check "what is called too often for a timer is seen on stacks" too_often
 check "the threshold" threshold
 check "of time what sleeps longer is named, of CPU time what runs" other_metric
+check "of each thread: any, or the mean" by_thread
 check "a tree" tree
 check "a graph for dot" graph
 check "a command" of_command
@@ -151,6 +172,7 @@ check "the process ends meanwhile" ends
 check "no process" bad "1 kerninst: process 4194304: there is no such process" --user 4194304
 check "no number" bad "2 kerninst: '1x': the number of a process is expected; try: kerninst crosswalk --help" 1x
 check "no share" bad "2 kerninst: --threshold '0': a share is expected, as 25% or 0.25; try: kerninst crosswalk --help" -t 0 1
+check "no such threads" bad "2 kerninst: --threads 'all': any, mean or sum is expected; try: kerninst crosswalk --help" --threads all 1
 check "no metric" bad "1 kerninst: --metric nothing: wall, cpu, or what grows while a function goes on is searched: faults, switches, llc-misses, ..." -q -m nothing $$
 check "a metric that needs the driver" bad "1 kerninst: --metric faults: functions of a program get it by the driver, which the search does not have; cpu and wall do without it" --user -m faults $$
 finish

@@ -16,6 +16,8 @@
  *	tiny	main -> many -> tiny, millions of calls: half
  *	brief	main -> hurries -> brief, a hundred thousand calls a second: 5 % at most
  *	mixed	main -> spins: 40 ms; main -> dozes: 60 ms
+ *	crew	main waits; a thread in left -> burns: 100 %; six in crew: each in waits 92 ms, in
+ *		dips 8 ms
  *	pages	main -> spins: 40 ms; main -> touches: page faults, all that there are
  *	long	main -> serves, which never returns -> turns: 50 %, a call a second
  */
@@ -177,6 +179,39 @@ NOINLINE void *right(void *arg)
 	return arg;
 }
 
+NOINLINE void waits(void)
+{
+	const struct timespec ts = {0, 92000000};
+
+	nanosleep(&ts, NULL);
+	AFTER;
+}
+
+NOINLINE void dips(void)
+{
+	const struct timespec ts = {0, 8000000};
+
+	nanosleep(&ts, NULL);
+	AFTER;
+}
+
+NOINLINE void *crew(void *arg)
+{
+	for (;;)
+		waits(), dips();
+	return arg;
+}
+
+NOINLINE void many_threads(void)
+{
+	pthread_t t[7];
+
+	for (int i = 0; i < 7; i++)
+		pthread_create(&t[i], NULL, i ? crew : left, NULL);
+	pthread_setname_np(t[0], "one");
+	pthread_join(t[0], NULL);
+}
+
 NOINLINE void both(void)
 {
 	pthread_t t[2];
@@ -290,6 +325,8 @@ static inline __attribute__((always_inline)) void once(const char *name)
 		stores();
 	else if (!strcmp(name, "threads"))
 		both();
+	else if (!strcmp(name, "crew"))
+		many_threads();
 	else if (!strcmp(name, "mixed"))
 		spins(), dozes();
 	else if (!strcmp(name, "pages"))

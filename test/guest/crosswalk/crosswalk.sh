@@ -7,6 +7,7 @@
 # promise: C2, C6, C7: The search crosses into the kernel, and ends where the delay was planted there.
 # promise: C5: What another process does in the same functions of the kernel does not change what is found.
 # promise: C8: By CPU time, or by events, it ends where these were used, not where a thread waits.
+# promise: C11: By the largest share of one thread, or by the mean of all, in the program and in the kernel.
 # promise: C12: A page fault is found under the function of the program that runs into it.
 # promise: C4: After a search, killed or not, text of program and kernel are as they were.
 # shellcheck disable=SC2317 # functions are called by name
@@ -84,6 +85,22 @@ is "page faults: what touches memory" "$(of touches found) $(of spins found) $(h
 ok "its share" share touches 0.9 1.1
 ok "in the kernel, too" share handle_mm_fault 0.8 1.1
 is "an event that is not counted here" "$("$ki" crosswalk -q -m llc-misses $$ 2>&1 | grep -c "^kerninst: --metric llc-misses: it is not counted on this machine .*; kerninst metrics says what is$")" 1
+
+# Of each thread.
+threads() { of_rows 'row = by(sys.argv[1]); print(*["%s %d" % (t["name"], t["share"] > 0.85) for t in (row or {"threads": []})["threads"]])' "$1"; }
+walk crew -t 35%
+shown
+is "the sum of threads" "$(of burns found) $(of dips found)" "true true"
+walk crew --threads any
+shown
+is "any thread" "$(of burns found) $(of dips found) $(threads burns)" "true false one 1"
+ok "of one that waits in the kernel each thread" [ "$(of_rows 'print(len(by("do_nanosleep")["threads"]))')" = 6 ]
+ok "the largest share of one" share do_nanosleep 0.85 1.05
+ok "a call that is interrupted is once in its share" share __x64_sys_futex 0.85 1.05
+walk crew --threads mean -m cpu -t 8%
+shown
+is "the mean of threads, of CPU time" "$(of burns found) $(of waits found)" "true none"
+ok "is an eighth of it" share burns 0.07 0.13
 
 # Between the times that the two ends of a call are written no thread may come by.
 run "$bin/planted" brief

@@ -23,6 +23,8 @@ static const char usage[] =
 	"softirqs, timers, work queues and threads of its own, from 1 % of a CPU on.\n\n"
 	"  -m, --metric METRIC        wall: time; cpu: time that threads run, of one CPU; or events, of\n"
 	"                             all of the process: faults, switches, llc-misses, ... (wall)\n"
+	"      --threads any|mean|sum a share is the largest of one thread, or the mean of all threads;\n"
+	"                             or their sum (sum)\n"
 	"  -t, --threshold SHARE      of the time, as 25% or 0.25 (25%)\n"
 	"  -T, --time SECONDS         for which each level is timed (1)\n"
 	"      --user                 not into the kernel\n"
@@ -62,6 +64,20 @@ static int take_threshold(const void *self, const char *text, void *to)
 	return CLI_OK;
 }
 
+static int take_threads(const void *self, const char *text, void *to)
+{
+	static const char *const names[] = {[KI_CROSSWALK_SUM] = "sum",
+					    [KI_CROSSWALK_ANY] = "any",
+					    [KI_CROSSWALK_MEAN] = "mean"};
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(text, names[i])) {
+			*(unsigned int *)to = i;
+			return CLI_OK;
+		}
+	return cli_misuse(self, "--threads '%s': any, mean or sum is expected", text);
+}
+
 static int take_pid(const struct verb *self, const char *text, pid_t *pid)
 {
 	char *end;
@@ -76,6 +92,7 @@ static int take_pid(const struct verb *self, const char *text, pid_t *pid)
 static int parse(const struct verb *self, int argc, char **argv, struct options *o, bool *done)
 {
 	const struct ki_option rows[] = {{"metric", 'm', cli_text, &o->walk.metric},
+					 {"threads", 0, take_threads, &o->walk.threads},
 					 {"threshold", 't', take_threshold, &o->walk.threshold},
 					 {"time", 'T', cli_interval, &o->walk.seconds},
 					 {"user", 0, NULL, &o->walk.user_only},
