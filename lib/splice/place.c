@@ -85,13 +85,6 @@ static bool flags_live(const struct ki_function *fn, const struct ki_insn *in, e
 	       (in->flags & KI_INSN_FLAGS_LIVE) != 0;
 }
 
-bool ki_insn_leaves_text(const struct ki_target *t, const struct ki_insn *in)
-{
-	return t->kind == KI_TARGET_LIVE &&
-	       (in->kind == KI_INSN_CALL || in->kind == KI_INSN_JMP || in->kind == KI_INSN_JCC) &&
-	       !ki_target_range_at(t, in->target);
-}
-
 struct ki_place ki_place_side(const struct ki_ground *g, uint32_t i, enum ki_where where)
 {
 	const struct ki_insn *in = &g->fn->insns[i];

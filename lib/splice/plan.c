@@ -9,7 +9,6 @@
 
 #include "splice/move.h"
 #include "splice/plan.h"
-#include "splice/point.h"
 
 int ki_plan_new(struct ki_plan **out)
 {
@@ -97,8 +96,6 @@ static unsigned int copy_span(struct ki_plan *p, const struct ki_function *fn,
 		unsigned int reason = ki_relocate(in, fn->bytes + (in->addr - fn->start),
 						  &p->copies.v[p->copies.n + i]);
 
-		if (!reason && ki_insn_leaves_text(fn->target, in))
-			reason = KI_R_FOREIGN_BREAKPOINT;
 		if (reason)
 			return reason;
 	}

@@ -52,8 +52,4 @@ bool ki_edge_leaves(const struct ki_function *fn, const struct ki_edge *e);
    enough; KI_NONE: it is none of those. */
 uint32_t ki_point_grown(const struct ki_function *fn);
 
-/* It leads to code of the kernel's start, which is no more, or to another tool's (place.c): the
-   driver refuses it, and all of its request with it. */
-bool ki_insn_leaves_text(const struct ki_target *t, const struct ki_insn *in);
-
 #endif
