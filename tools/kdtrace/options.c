@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cpp.h"
+#include "environment.h"
 #include "kerninst/budget.h"
 #include "util/text.h"
 
@@ -200,11 +201,12 @@ static bool set(struct options *o, const char *text)
 	return cpp_set(o, text) && (!ki_vec_push(&o->set, text) || no_memory());
 }
 
-static bool set_value(struct options *o, const char *name, const char *value)
+bool option_set(struct options *o, const char *name, const char *value)
 {
 	char *text;
 
-	if (asprintf(&text, "%s=%s", name, value) < 0 || ki_vec_push(&o->owned, text))
+	if (asprintf(&text, "%s%s%s", name, value ? "=" : "", value ? value : "") < 0 ||
+	    ki_vec_push(&o->owned, text))
 		return no_memory();
 	return set(o, text);
 }
@@ -340,7 +342,7 @@ static bool take(struct options *o, int option, const char *arg)
 	case 'x':
 		return set(o, arg);
 	case 'b':
-		return set_value(o, "bufsize", arg);
+		return option_set(o, "bufsize", arg);
 	case 'X':
 		return take_standard(o, arg);
 	case 'p':
@@ -430,6 +432,8 @@ bool options_parse(struct options *o, int argc, char **argv, int *status)
 	if (argc)
 		program_name = slash ? slash + 1 : argv[0];
 	*status = EXIT_FAILED;
+	if (!environment_take(o))
+		return false;
 	if (argc > 1 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		*status = EXIT_DONE;

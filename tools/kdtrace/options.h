@@ -32,6 +32,8 @@ struct options {
 /* False: *status is how to end. */
 bool options_parse(struct options *o, int argc, char **argv, int *status);
 void options_free(struct options *o);
+/* As -x NAME=VALUE does; value NULL: as -x NAME. False: it cannot be, which has been said. */
+bool option_set(struct options *o, const char *name, const char *value);
 
 /* "kdtrace: ..." to the standard error, one line. */
 extern const char *program_name;

@@ -104,6 +104,7 @@ static const struct {
 	{"modpath", WORD, COMMAND, NOWHERE, 0, 0},
 	{"nolibs", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"noresolve", FLAG, ALIVE, NOWHERE, 0, 1},
+	{"nocpuid", FLAG, PROGRAM, AT(nocpuid), 0, 1},
 	{"nspec", NUMBER, PROGRAM, AT(nspec), 0, 1024},
 	{"pcapsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
 	{"pgmax", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
