@@ -135,7 +135,7 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 
-#define KI_LOCALS 28
+#define KI_LOCALS 29
 
 struct ki_var {
 	const char *name; /* for ki_snippet_format; NULL: made from kind and number. Copied. */

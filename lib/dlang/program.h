@@ -238,7 +238,7 @@ static inline unsigned int ki_d_fault_offset(uint64_t word)
 
 #define KI_D_SPECULATIONS 1024 /* at once */
 #define KI_D_LETS	  4    /* values at once that are computed once (let.c) */
-#define KI_D_HELD_LOCALS  14   /* that code keeps for itself */
+#define KI_D_HELD_LOCALS  15   /* that code keeps for itself */
 
 /* ---- probes ---- */
 

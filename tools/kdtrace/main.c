@@ -217,7 +217,7 @@ static void print_stability(const struct session *s, const struct piece *p, size
 
 static void say_matched(const struct session *s)
 {
-	for (size_t i = 0; !s->o.quiet && i < s->o.pieces.n; i++) {
+	for (size_t i = 0; !ki_dlang_is_quiet(s->d) && i < s->o.pieces.n; i++) {
 		const struct piece *p = &s->o.pieces.v[i];
 		size_t end = i + 1 < s->o.pieces.n ? p[1].begins : SIZE_MAX;
 		size_t n = ki_dlang_matched(s->d, p->begins, end);
@@ -389,7 +389,7 @@ static int work(struct session *s)
 		ret = ki_dlang_work(s->d, PERIOD, &out, &err);
 		say_came(s);
 	}
-	if (s->child.ended && !s->o.quiet)
+	if (s->child.ended && !ki_dlang_is_quiet(s->d))
 		say_ended(&s->child);
 	if (interrupted && !s->o.json)
 		print(s, "\n", 1);

@@ -119,7 +119,6 @@ static bool add_probe(struct options *o, const char *arg)
 	strtol(arg, &end, 10);
 	if (!errno && end != arg)
 		return add(o, "probe", arg, arg);
-	o->misused = true;
 	say("invalid probe identifier: %s", arg);
 	return false;
 }
@@ -192,7 +191,6 @@ static bool add_library(struct options *o, const char *directory)
 
 static bool set(struct options *o, const char *text)
 {
-	o->quiet |= !strcmp(text, "quiet");
 	o->json |= !strcmp(text, "oformat=json");
 	o->tags |= !strcmp(text, "errtags");
 	o->listing |= !strcmp(text, "verbose");

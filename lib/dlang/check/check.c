@@ -12,7 +12,7 @@
 
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
-#define UREGS_LAST 20 /* R_SS */
+#define UREGS_LAST 25 /* R_TRAPNO */
 
 /* ---- variables ---- */
 

@@ -194,6 +194,8 @@ static int check_printa(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!*p)
 		return FAIL(c, n->kid[0], "D_PRINTF_FMT_EMPTY", "the format is empty");
 	while ((ret = ki_d_format_next(&p, &s, &why)) > 0) {
+		if (s.conversion && s.width_arg && keys < first->sym.agg->nkeys)
+			keys++;
 		if (!s.conversion || s.at)
 			continue;
 		ret = check_key(c, n->kid[0], first->sym.agg, keys++, &s);
@@ -443,20 +445,6 @@ static void set_tags(struct ki_d_checker *c, const struct ki_d_function *f)
 	c->tag_aggbad = known ? tags[f->kind][1] : "D_PROTO_ARG";
 }
 
-/* ... and of how many arguments it has. */
-static const char *length_tag(const struct ki_d_function *f)
-{
-	static const char *const tags[] = {
-		[KI_D_F_CLEAR] = "D_CLEAR_PROTO",
-		[KI_D_F_TRUNC] = "D_TRUNC_PROTO",
-		[KI_D_F_NORMALIZE] = "D_NORMALIZE_PROTO",
-		[KI_D_F_DENORMALIZE] = "D_NORMALIZE_PROTO",
-	};
-	const bool known = f->kind < sizeof(tags) / sizeof(*tags) && tags[f->kind];
-
-	return known ? tags[f->kind] : "D_PROTO_LEN";
-}
-
 int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const struct ki_d_function *f = ki_d_function_find(n->text);
@@ -480,7 +468,7 @@ int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 			c->misplaced = n;
 	}
 	if (nargs < f->least || nargs > f->most)
-		return FAIL(c, n, length_tag(f), "%s() takes %s%u argument%s, not %u", f->name,
+		return FAIL(c, n, "D_PROTO_LEN", "%s() takes %s%u argument%s, not %u", f->name,
 			    f->least == f->most ? ""
 			    : nargs < f->least	? "at least "
 						: "at most ",

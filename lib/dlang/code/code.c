@@ -370,6 +370,25 @@ static struct ki_node *meter_end(struct ki_d_gen *g, struct ki_node *list)
 	return append(g, append(g, NULL, list), ki_d_gen_meter(g, g->site->meter->ended));
 }
 
+/* The body after the predicate, and the time that they share before either. */
+static struct ki_node *guarded(struct ki_d_gen *g, struct ki_d_clause *c)
+{
+	const unsigned int before = ki_d_timestamps(c->predicate);
+	struct ki_node *stmt;
+
+	g->one_time = before + ki_d_timestamps(c->body) > 1;
+	stmt = body(g, c);
+	if (stmt)
+		stmt = meter_end(g, stmt);
+	for (unsigned int i = 0; stmt && i < 2; i++) {
+		if (g->one_time && !before == !i)
+			stmt = append(g, append(g, NULL, ki_d_gen_keep_time(g)), stmt);
+		if (!i && c->predicate)
+			stmt = guard(g, c->predicate, stmt);
+	}
+	return stmt;
+}
+
 static struct ki_node *clause(struct ki_d_gen *g, uint32_t use)
 {
 	const uint32_t number = g->d->uses.v[use];
@@ -382,11 +401,7 @@ static struct ki_node *clause(struct ki_d_gen *g, uint32_t use)
 	g->statement = g->d->statements.v[use];
 	g->faults = 0;
 	g->takes = false;
-	stmt = body(g, c);
-	if (stmt)
-		stmt = meter_end(g, stmt);
-	if (stmt && c->predicate)
-		stmt = guard(g, c->predicate, stmt);
+	stmt = guarded(g, c);
 	if (stmt && g->takes)
 		stmt = append(g, append(g, NULL, stmt), ki_d_gen_give_room(g));
 	if (stmt && g->faults)

@@ -22,6 +22,7 @@ struct ki_d_gen {
 	uint64_t behind;	  /* a pointer: bytes from it to the member that is read now */
 	bool in_error;
 	bool takes;			/* the clause takes scratch memory, */
+	bool one_time;			/* and its timestamps are all one, which is kept */
 	const struct ki_d_node *weight; /* of the aggregation that is made; NULL: 1 */
 };
 
@@ -164,7 +165,11 @@ uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
 
 /* code.c: one more for a counter of the place (struct ki_d_meter). */
 struct ki_node *ki_d_gen_meter(struct ki_d_gen *g, uint32_t counter);
-/* code_clock.c: nanoseconds since the machine began, since 1970, on a CPU; rand(). */
+/* code_clock.c: how often a list names timestamp; keep the time; what timestamp is. */
+unsigned int ki_d_timestamps(const struct ki_d_node *list);
+struct ki_node *ki_d_gen_keep_time(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_time(struct ki_d_gen *g);
+/* Nanoseconds since the machine began, since 1970, on a CPU; rand(). */
 struct ki_node *ki_d_gen_timestamp(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_walltimestamp(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_vtimestamp(struct ki_d_gen *g);

@@ -19,17 +19,12 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include "dlang/code/code.h"
+#include "dlang/code/locals.h"
 
 #define PLACES	  31
 #define LOW	  ((UINT64_C(1) << PLACES) - 1)
 #define KHZ_LEAST 250000 /* B is at most 2^33 */
 #define SOURCE	  "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-
-static struct ki_node *number(struct ki_d_gen *g, uint64_t value)
-{
-	return ki_expr_const(g->s, KI_U64, value);
-}
 
 static struct ki_node *op(struct ki_d_gen *g, enum ki_binary which, struct ki_node *a, uint64_t b)
 {
@@ -96,6 +91,33 @@ struct ki_node *ki_d_gen_timestamp(struct ki_d_gen *g)
 	if (!c->from_tsc)
 		return ki_expr_fact(g->s, KI_FACT_NANOTIME);
 	return op(g, KI_ADD, nanoseconds(g, KI_FACT_TSC), c->base);
+}
+
+/*
+ * A clause that names timestamp more than once has the same time each time, as the reference has
+ * it: this->t = timestamp; ... timestamp - this->t is 0.
+ */
+unsigned int ki_d_timestamps(const struct ki_d_node *list)
+{
+	unsigned int n = 0;
+
+	for (; list; list = list->next) {
+		n += list->kind == KI_D_NAME && list->is_builtin &&
+		     list->sym.builtin->kind == KI_D_B_TIME;
+		for (unsigned int i = 0; i < 3; i++)
+			n += ki_d_timestamps(list->kid[i]);
+	}
+	return n;
+}
+
+struct ki_node *ki_d_gen_keep_time(struct ki_d_gen *g)
+{
+	return set(g, NOW, ki_d_gen_timestamp(g));
+}
+
+struct ki_node *ki_d_gen_time(struct ki_d_gen *g)
+{
+	return ki_expr_cast(g->s, KI_I64, g->one_time ? get(g, NOW) : ki_d_gen_timestamp(g));
 }
 
 struct ki_node *ki_d_gen_walltimestamp(struct ki_d_gen *g)

@@ -64,7 +64,7 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 	case KI_D_B_EPID:
 		return ki_expr_const(g->s, KI_U32, ki_d_epid(g->d, g->site->probe, g->clause));
 	case KI_D_B_TIME:
-		return ki_expr_cast(g->s, KI_I64, ki_d_gen_timestamp(g));
+		return ki_d_gen_time(g);
 	case KI_D_B_WALL:
 		return ki_expr_cast(g->s, KI_I64, ki_d_gen_walltimestamp(g));
 	case KI_D_B_VTIME:

@@ -19,6 +19,7 @@ enum local {
 	DESTINATION,
 	OFFSET,
 	ROOM,
+	NOW,
 	LET,
 	LOCALS = LET + KI_D_LETS
 };
@@ -29,7 +30,7 @@ static inline struct ki_var local(enum local which)
 	static const char *const names[] = {
 		"hold",		 "temp",	"address",     "fault",	 "error_fault",
 		"error_address", "speculation", "destination", "offset", "room",
-		"let0",		 "let1",	"let2",	       "let3"};
+		"now",		 "let0",	"let1",	       "let2",	 "let3"};
 
 	return (struct ki_var){.name = names[which],
 			       .kind = KI_VAR_LOCAL,

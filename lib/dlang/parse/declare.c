@@ -50,7 +50,7 @@ static int keys(struct ki_d_parser *p, struct ki_d_var *v)
 			ret = ki_lex_next(&p->lex);
 		if (!ret)
 			ret = ki_d_parse_type(p, &v->keys[v->nkeys], &is_type);
-		if (!ret && !is_type && !v->nkeys)
+		if (!ret && !is_type && !v->nkeys && !ki_lex_is(&p->lex, "..."))
 			return 1;
 		if (!ret && !is_type && ki_lex_is(&p->lex, "..."))
 			ret = fail(p, at, "D_DECL_PROTO_VARARGS", "keys are named one by one%s",
@@ -77,7 +77,7 @@ static int brackets(struct ki_d_parser *p, struct ki_d_var *v, uint32_t at)
 		return ret;
 	if (ki_lex_is(&p->lex, "]"))
 		return fail(p, at, "D_DECL_ARRNULL", "%s is an array of what?", v->name);
-	if (p->lex.now.kind == KI_TOKEN_NAME) {
+	if (p->lex.now.kind == KI_TOKEN_NAME || ki_lex_is(&p->lex, "...")) {
 		ret = keys(p, v);
 		if (!ret && v->scope == KI_D_THIS_SCOPE)
 			return fail(p, at, "D_DECL_LOCASSC",

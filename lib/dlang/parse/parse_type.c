@@ -206,6 +206,17 @@ static int stars(struct ki_d_parser *p, struct ki_d_type *type)
 	return ret;
 }
 
+/* Of a parameter no word says where it is kept; C's `register` means nothing. */
+static bool is_storage_class(const struct ki_lexer *l)
+{
+	static const char *const words[] = {"static", "extern", "auto", "typedef", "self", "this"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (ki_lex_is(l, words[i]))
+			return true;
+	return false;
+}
+
 int ki_d_skip_parameters(struct ki_d_parser *p)
 {
 	unsigned int depth = 0;
@@ -214,6 +225,10 @@ int ki_d_skip_parameters(struct ki_d_parser *p)
 	do {
 		if (p->lex.now.kind == KI_TOKEN_END)
 			return ki_lex_expected(&p->lex, "')'");
+		if (is_storage_class(&p->lex))
+			return ki_d_fail(p->d, p->lex.err, p->lex.now.at, "D_DECL_PARMCLASS",
+					 "%.*s is no word of a function's parameter",
+					 (int)p->lex.now.len, p->lex.now.text);
 		depth += ki_lex_is(&p->lex, "(");
 		depth -= ki_lex_is(&p->lex, ")");
 		ret = ki_lex_next(&p->lex);

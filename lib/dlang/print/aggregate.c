@@ -14,6 +14,8 @@
 #include "dlang/print/show.h"
 #include "dlang/print/sort.h"
 
+#define WIDEST 1024 /* characters of a width that is a key */
+
 int64_t ki_d_agg_value(const struct ki_d_agg *a, const uint64_t *values)
 {
 	const enum ki_d_agg_kind kind = ki_d_agg_kind(a);
@@ -100,6 +102,21 @@ static void print_next_key(struct printing *p, const struct ki_d_spec *s)
 	p->key += ki_d_form_words(form);
 }
 
+/* "%*d": the next key is the width, and one below 0 means the left side. */
+static void take_width(struct printing *p, struct ki_d_spec *s)
+{
+	int64_t width = 0;
+
+	if (p->nkey < p->row->of->nkeys) {
+		width = (int64_t)*p->key;
+		p->key += ki_d_form_words(p->row->of->forms[p->nkey++]);
+	}
+	if (width < 0 && strlen(s->flags) + 1 < sizeof(s->flags))
+		strcat(s->flags, "-");
+	width = width < 0 ? -width : width;
+	s->width = width < WIDEST ? (int)width : WIDEST;
+}
+
 /* The last one's again, where there are more conversions than aggregations. */
 static void print_next_value(struct printing *p, const struct ki_d_spec *s)
 {
@@ -122,6 +139,8 @@ static void print_formatted(struct ki_dlang *d, const struct ki_d_join *j,
 	const char *why;
 
 	while (ki_d_format_next(&fmt, &s, &why) > 0) {
+		if (s.conversion && s.width_arg)
+			take_width(&p, &s);
 		if (!s.conversion)
 			fwrite(s.text, 1, s.len, f);
 		else if (s.at)

@@ -209,10 +209,11 @@ void ki_d_format_escaped(FILE *f, unsigned char c)
 		fprintf(f, "\\%03o", c);
 }
 
+/* A precision of 0 limits nothing, as the reference has it. */
 void ki_d_format_string(FILE *f, const struct ki_d_spec *s, int width, const char *text)
 {
 	const bool left = strchr(s->flags, '-');
-	const int most = s->precision < 0 ? (int)strlen(text) : s->precision;
+	const int most = s->precision <= 0 ? (int)strlen(text) : s->precision;
 	char *escaped = NULL;
 	size_t len;
 	FILE *m;

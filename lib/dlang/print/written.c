@@ -116,9 +116,7 @@ static void macros(FILE *out, const struct ki_d_written *w)
 
 static int check(const struct ki_dlang *d, struct ki_err *err)
 {
-	if (!d->providers)
-		return ki_err_set(err, -EINVAL, 0, "no provider is declared");
-	if (d->clauses.n)
+	if (d->clauses.n && d->providers)
 		return ki_err_set(err, -EINVAL, 0,
 				  "programs run at once, and are not kept: only declarations may "
 				  "stand here");
@@ -132,7 +130,8 @@ static int check(const struct ki_dlang *d, struct ki_err *err)
 
 int ki_dlang_header(const struct ki_dlang *d, const char *guard, FILE *out, struct ki_err *err)
 {
-	int ret = check(d, err);
+	int ret = d->providers ? check(d, err)
+			       : ki_err_set(err, -EINVAL, 0, "no provider is declared");
 
 	if (ret)
 		return ret;

@@ -55,6 +55,11 @@ static const struct {
 	{"R_RFL", 18},
 	{"R_RSP", 19},
 	{"R_SS", 20},
+	{"R_DS", 21},
+	{"R_ES", 22},
+	{"R_FS", 23},
+	{"R_GS", 24},
+	{"R_TRAPNO", 25},
 	/* by their other names */
 	{"R_PC", 16},
 	{"R_SP", 19},

@@ -108,13 +108,20 @@ static const struct ki_d_known_row rows[] = {
 	{"root", "inline string root = curthread->fs ? __d_path(&curthread->fs->root, 1) : \"\";"},
 	{"execargs", "inline string execargs = __execargs();"},
 	{"curcpu", "inline cpuinfo_t *curcpu = xlate<cpuinfo_t *>(cpu);"},
+	{"pset", "inline int pset = curcpu->cpu_pset;"},
+	{"chip", "inline int chip = curcpu->cpu_chip;"},
+	{"lgrp", "inline int lgrp = curcpu->cpu_lgrp;"},
 	{"zonename", "inline string zonename = \"global\";"},
 	/* Where a thread's registers are on its stack: its top, or 16 bytes below it where the
 	 * kernel is made for FRED. Which, tells %cs: it is the process's. */
-	{"uregs",
-	 "inline uint64_t uregs[int __i] = *(uint64_t *)((uint64_t)curthread->stack + 16216"
-	 " - ((*(uint16_t *)((uint64_t)curthread->stack + 16352) & 3) == 3 ? 0 : 16)"
-	 " + 8 * __i);"},
+	{"uregs", "inline uint64_t uregs[int __i] = __i == 21 ? (uint64_t)curthread->thread.ds"
+		  " : __i == 22 ? (uint64_t)curthread->thread.es"
+		  " : __i == 23 ? (uint64_t)curthread->thread.fsbase"
+		  " : __i == 24 ? (uint64_t)curthread->thread.gsbase"
+		  " : __i == 25 ? (uint64_t)curthread->thread.trap_nr"
+		  " : *(uint64_t *)((uint64_t)curthread->stack + 16216"
+		  " - ((*(uint16_t *)((uint64_t)curthread->stack + 16352) & 3) == 3 ? 0 : 16)"
+		  " + 8 * __i);"},
 	{"curlwpsinfo", "inline lwpsinfo_t *curlwpsinfo = xlate<lwpsinfo_t *>(curthread);"},
 	{"fds", "inline fileinfo_t fds[int __n] ="
 		" xlate<fileinfo_t>(curthread->files->fdt->fd[__n]);"},
