@@ -89,8 +89,9 @@ struct ki_dlang_probe {
 /* Which probes the descriptions mean. -ENOENT: one of them means none. */
 int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
 
-/* Is option quiet set, by the program or otherwise? */
+/* Are options quiet and destructive set, by the program or otherwise? */
 bool ki_dlang_is_quiet(const struct ki_dlang *d);
+bool ki_dlang_is_destructive(const struct ki_dlang *d);
 
 /* How many probes the descriptions between two places of the text have matched, one by one. */
 size_t ki_dlang_matched(const struct ki_dlang *d, size_t from, size_t to);

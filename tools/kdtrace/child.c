@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wordexp.h>
@@ -72,12 +74,29 @@ void child_start(struct child *c)
 {
 	if (c->launch)
 		ki_process_run(c->launch);
-	else if (c->pid)
+	else if (c->pid && !c->grabbed)
 		go(c);
+}
+
+void child_grab(struct child *c, pid_t pid)
+{
+	const int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd > 0)
+		*c = (struct child){.pid = pid, .grabbed = fd};
+}
+
+static bool grabbed_has_ended(const struct child *c)
+{
+	struct pollfd fd = {.fd = c->grabbed, .events = POLLIN};
+
+	return poll(&fd, 1, 0) > 0;
 }
 
 bool child_has_ended(struct child *c)
 {
+	if (c->grabbed)
+		return c->ended = grabbed_has_ended(c);
 	if (c->pid && !c->ended && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
 		c->ended = true;
 	return c->pid && c->ended;
@@ -87,7 +106,9 @@ void child_abandon(struct child *c)
 {
 	ki_process_launch_free(c->launch);
 	c->launch = NULL;
-	if (!c->pid || c->ended)
+	if (c->grabbed)
+		close(c->grabbed);
+	if (c->grabbed || !c->pid || c->ended)
 		return;
 	if (c->go < 0)
 		kill(c->pid, SIGKILL);

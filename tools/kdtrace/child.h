@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command of -c: a process that waits until all probes are in before it becomes the command.
+ * The process that the program is about: the command of -c, which waits until all probes are in
+ * before it becomes the command; or the one of -p, which runs.
  */
 #ifndef KDTRACE_CHILD_H
 #define KDTRACE_CHILD_H
@@ -11,8 +12,9 @@
 #include "kerninst/err.h"
 
 struct child {
-	pid_t pid;			  /* 0: none */
-	int go;				  /* write to it, and it begins */
+	pid_t pid;   /* 0: none */
+	int grabbed; /* of -p: a descriptor of it; 0: it is the command of -c */
+	int go;	     /* write to it, and it begins */
 	struct ki_process_launch *launch; /* it has begun, and waits at its entry */
 	bool ended;
 	int status; /* then: of waitpid */
@@ -21,6 +23,8 @@ struct child {
 /* 0, or -errno. */
 int child_prepare(struct child *c, const char *command);
 void child_start(struct child *c);
+/* The one of -p. */
+void child_grab(struct child *c, pid_t pid);
 /* It becomes the command, but does not run: for probes in it. 0, or -errno. Then child_start. */
 int child_reach_entry(struct child *c, struct ki_err *err);
 /* Has it ended? */

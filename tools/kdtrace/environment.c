@@ -30,5 +30,5 @@ bool environment_take(struct options *o)
 	for (char **e = environ; done && *e; e++)
 		if (!strncmp(*e, PREFIX, strlen(PREFIX)))
 			done = take(o, *e + strlen(PREFIX));
-	return done && (!testing || !*testing || option_set(o, "nocpuid", NULL));
+	return done && (!testing || !*testing || option_set(o, "plain", NULL));
 }

@@ -6,7 +6,7 @@
 
 /*
  * Options of the environment, which those of the command line come after: DTRACE_OPT_NAME=VALUE is
- * -x name=VALUE. _DTRACE_TESTING, as test suites of D set it, is -x nocpuid.
+ * -x name=VALUE. _DTRACE_TESTING, as test suites of D set it, is -x plain.
  */
 bool environment_take(struct options *o);
 

@@ -89,7 +89,8 @@ static int fail_compile(const struct session *s, const struct ki_err *err)
 	say("%s %s: %s%s%s%s%s", is_script ? "failed to compile script" : "invalid probe specifier",
 	    p->name, s->o.tags ? "[" : "", s->o.tags ? w->tag : "", s->o.tags ? "] " : "", line,
 	    ki_dlang_reason(err));
-	show_place(w);
+	if (!s->o.plain)
+		show_place(w);
 	return EXIT_FAILED;
 }
 
@@ -427,7 +428,8 @@ static int run(struct session *s)
 			return EXIT_FAILED;
 		}
 		s->o.pid = s->child.pid;
-	}
+	} else if (s->o.pid)
+		child_grab(&s->child, s->o.pid);
 	s->o.d.target = s->o.pid;
 	if (ki_dlang_new(s->o.text, &s->o.d, &s->d, &err))
 		return fail_compile(s, &err);
@@ -437,7 +439,7 @@ static int run(struct session *s)
 		say("the program has no clause: no probe would be used");
 		return EXIT_FAILED;
 	}
-	if (s->child.pid && ki_dlang_wants_process(s->d) && child_reach_entry(&s->child, &err)) {
+	if (s->o.command && ki_dlang_wants_process(s->d) && child_reach_entry(&s->child, &err)) {
 		say("-c: %s", err.msg);
 		return EXIT_FAILED;
 	}
@@ -446,6 +448,8 @@ static int run(struct session *s)
 	if (s->o.list)
 		return list(s);
 	say_matched(s);
+	if (ki_dlang_is_destructive(s->d) && !ki_dlang_is_quiet(s->d))
+		say("allowing destructive actions");
 	return work(s);
 }
 

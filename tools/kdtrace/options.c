@@ -194,6 +194,7 @@ static bool set(struct options *o, const char *text)
 	o->json |= !strcmp(text, "oformat=json");
 	o->tags |= !strcmp(text, "errtags");
 	o->listing |= !strcmp(text, "verbose");
+	o->plain |= !strcmp(text, "plain");
 	if (!strncmp(text, "libdir=", strlen("libdir=")))
 		return add_library(o, text + strlen("libdir="));
 	return cpp_set(o, text) && (!ki_vec_push(&o->set, text) || no_memory());

@@ -320,7 +320,7 @@ static int check_known_index(struct ki_d_checker *c, struct ki_d_node *n)
 
 static int check_agg_value(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	return FAIL(c, n, ki_d_agg_find(c->d, n->text) ? "D_OP_DYN" : "D_IDENT_UNDEF",
+	return FAIL(c, n, ki_d_agg_find(c->d, n->text) ? "D_OP_INCOMPAT" : "D_IDENT_UNDEF",
 		    "an aggregation has no value: @name = count()");
 }
 

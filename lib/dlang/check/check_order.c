@@ -11,6 +11,11 @@
 /* Kinds of statements, and what has been seen of a clause: bits. */
 enum { COMMITS = 1, SPECULATES = 2, RECORDS = 4, AGGREGATES = 8, DESTROYS = 16, EXITS = 32 };
 
+static bool is_copy_out(const struct ki_d_function *f)
+{
+	return f->number == KI_TEXT_COPY_OUT || f->number == KI_TEXT_COPY_OUT_TEXT;
+}
+
 static unsigned int kind_of(const struct ki_d_node *n)
 {
 	if (n->kind == KI_D_AGG)
@@ -28,6 +33,8 @@ static unsigned int kind_of(const struct ki_d_node *n)
 	case KI_D_F_RAISE:
 	case KI_D_F_NEVER:
 		return DESTROYS;
+	case KI_D_F_MEMORY:
+		return is_copy_out(n->sym.function) ? DESTROYS : 0;
 	case KI_D_F_SYSTEM:
 	case KI_D_F_FREOPEN:
 	case KI_D_F_FTRUNCATE:

@@ -23,7 +23,7 @@ struct ki_d_settings {
 	int64_t late;	    /* linkmode=dynamic: variables of the kernel have no address yet, */
 	int64_t kdefs;	    /* and one that a program names is an error */
 	int64_t amin;	    /* ki_d_attributes_packed; 0: any */
-	int64_t nocpuid;    /* ours: no columns of CPUs and of probes' numbers */
+	int64_t plain;	    /* ours: no columns of what differs from run to run */
 	int64_t uprobes;    /* ours: no breakpoints of the driver's in processes */
 };
 

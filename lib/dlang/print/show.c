@@ -124,6 +124,8 @@ void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, 
 		return;
 	if (!frames)
 		frames = (unsigned int)(s.tgid ? d->set.ustackframes : d->set.stackframes);
+	if (frames > d->set.maxframes)
+		frames = (unsigned int)d->set.maxframes;
 	for (uint32_t i = 0; i < s.n && (!frames || i < frames); i++)
 		fprintf(f, "%*s%s\n", (int)d->set.stackindent, "",
 			s.tgid ? ki_d_user_address(d, s.tgid, s.addrs[i], text)

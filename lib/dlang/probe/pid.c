@@ -98,7 +98,7 @@ static bool may_be_offset(const char *field)
 {
 	if (!strcmp(field, "entry"))
 		return false;
-	return is_offset(field) || strpbrk(field, GLOBS);
+	return !*field || is_offset(field) || strpbrk(field, GLOBS);
 }
 
 static int in_function(struct in_process *p)
@@ -186,7 +186,7 @@ static int why_none(const struct in_process *p, bool has_function)
 	if (p->f.any || p->f.m->d->set.zdefs || strpbrk(field[0], GLOBS))
 		return 0;
 	if (!strpbrk(field[1], GLOBS) && !has_module(p))
-		return refuse(p, "D_PROC_LIB", "the process has no such module");
+		return refuse(p, "D_PDESC_ZERO", "the process has no such module");
 	if (!has_function && *field[2] && !strpbrk(field[2], GLOBS))
 		return refuse(p, "D_PROC_FUNC", "no such function");
 	if (has_function && may_be_offset(field[3]))

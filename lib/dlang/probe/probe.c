@@ -449,6 +449,11 @@ size_t ki_dlang_matched(const struct ki_dlang *d, size_t from, size_t to)
 	return n;
 }
 
+bool ki_dlang_is_destructive(const struct ki_dlang *d)
+{
+	return d->set.destructive;
+}
+
 bool ki_dlang_is_quiet(const struct ki_dlang *d)
 {
 	return d->set.quiet;

@@ -104,7 +104,23 @@ static uint64_t period(const char *text)
 	     isdigit((unsigned char)*text) && n > 0 && i < sizeof(units) / sizeof(*units); i++)
 		if (!strcmp(end, units[i].name))
 			seconds = units[i].seconds > 0 ? n * units[i].seconds : 1 / n;
-	return seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
+	return seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
+}
+
+/* What a name with globs, or none, may mean: there are as many others as numbers. */
+static int find_listed(struct ki_d_match *m, const struct ki_d_provider *self)
+{
+	static const char *const names[] = {
+		"profile-97",	"profile-199",	"profile-499", "profile-997", "profile-1999",
+		"profile-4001", "profile-4999", "tick-1",      "tick-10",     "tick-100",
+		"tick-500",	"tick-1000",	"tick-5000"};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < sizeof(names) / sizeof(*names); i++)
+		if (ki_d_field_matches(m->pattern->field[3], names[i]))
+			ret = ki_d_found_named(m, self, names[i],
+					       period(strchr(names[i], '-') + 1));
+	return ret;
 }
 
 static int find_profile(struct ki_d_match *m, const struct ki_d_provider *self)
@@ -114,6 +130,8 @@ static int find_profile(struct ki_d_match *m, const struct ki_d_provider *self)
 
 	if (!has_no_place(m))
 		return 0;
+	if (!*name || strpbrk(name, "*?["))
+		return find_listed(m, self);
 	if (strncmp(name, "tick-", 5) != 0 && strncmp(name, "profile-", 8) != 0)
 		return 0;
 	ns = period(strchr(name, '-') + 1);

@@ -299,7 +299,7 @@ static void print_flow(struct ki_d_reading *r, unsigned int cpu, bool first)
 		*indent -= 2;
 	snprintf(name, sizeof(name), "%*s%s%s%s%s", *indent, "", mark, r->probe->function,
 		 flow == FLOW_NONE ? ":" : "", flow == FLOW_NONE ? r->probe->name : "");
-	if (!r->c->d->set.nocpuid)
+	if (!r->c->d->set.plain)
 		fprintf(r->c->f, "%3u ", cpu);
 	fprintf(r->c->f, "%-41s ", name);
 	if (flow == FLOW_ENTRY)
@@ -313,16 +313,15 @@ static void print_header(struct ki_d_reading *r, unsigned int cpu, bool first)
 	char name[512];
 
 	if (!run->header && set->flowindent)
-		fprintf(r->c->f, "%s%-41s\n", set->nocpuid ? "" : "CPU ", "FUNCTION");
+		fprintf(r->c->f, "%s%-41s\n", set->plain ? "" : "CPU ", "FUNCTION");
 	else if (!run->header && !set->quiet)
-		fprintf(r->c->f, "%s%32s\n", set->nocpuid ? "" : "CPU     ID ",
-			"FUNCTION:NAME");
+		fprintf(r->c->f, "%s%32s\n", set->plain ? "" : "CPU     ID ", "FUNCTION:NAME");
 	run->header = true;
 	if (set->flowindent) {
 		print_flow(r, cpu, first);
 	} else if (!set->quiet) {
 		snprintf(name, sizeof(name), "%s:%s", r->probe->function, r->probe->name);
-		if (!set->nocpuid)
+		if (!set->plain)
 			fprintf(r->c->f, "%3u %6u ", cpu, r->probe->id);
 		fprintf(r->c->f, "%32s ", name);
 	}

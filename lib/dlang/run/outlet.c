@@ -122,12 +122,11 @@ int ki_d_outlet_option(struct ki_d_consumer *c, uint32_t id, const char *name, c
 	if (ret && c->out->warn) {
 		char text[256];
 
-		snprintf(
-			text, sizeof(text),
-			"error on enabled probe ID %u (ID %u: %s): couldn't set option \"%.60s\" to "
-			"\"%.60s\": %s",
-			c->record + 1, id, c->name, name, value ? value : "1",
-			ki_d_option_why(ret));
+		snprintf(text, sizeof(text),
+			 "error in dt_clause_%u for probe ID %u (%s): couldn't set option "
+			 "\"%.60s\" to \"%.60s\": %s",
+			 c->record - 1, id, c->name, name, value ? value : "1",
+			 ki_d_option_why(ret));
 		c->out->warn(c->out->arg, text);
 	}
 	return 0;

@@ -116,7 +116,7 @@ refused() { # TAG PROGRAM
 	is "$1" "$? $(grep -c "\[$1\]" /tmp/kd.err)" "1 1"
 }
 refused D_PROC_FUNC 'pid$target:libc:no_such_function:entry { }'
-refused D_PROC_LIB 'pid$target:no_such_library::entry { }'
+refused D_PDESC_ZERO 'pid$target:no_such_library::entry { }'
 refused D_PROC_OFF 'pid$target:libc:getppid:1 { }'
 refused D_PROC_NAME 'pid$target:libc:getppid:leave { }'
 refused D_PROC_NAME 'pid$target:libc:getppid:beginning { }'
