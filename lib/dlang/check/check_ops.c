@@ -284,6 +284,14 @@ static bool is_void_pointer(struct ki_d_type t)
 	return t.stars == 1 && t.base == KI_D_VOID;
 }
 
+/* 0 is a pointer, too. */
+static int check_pointer(struct ki_d_checker *c, struct ki_d_type to, const struct ki_d_node *from)
+{
+	if (!to.stars || from->type.stars || !ki_d_is_scalar(from->type) || ki_d_is_nothing(from))
+		return 0;
+	return FAIL(c, from, "D_OP_INCOMPAT", "a number is no pointer: a cast makes it one");
+}
+
 int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *to = n->kid[0];
@@ -309,6 +317,8 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 		ret = FAIL(c, n, "D_OP_VFPTR", "what a void * leads to has no size");
 	if (!ret)
 		ret = check_target(c, to, appears ? NULL : n->kid[1]);
+	if (!ret && !computes)
+		ret = check_pointer(c, to->type, n->kid[1]);
 	if (!ret && computes && !ki_d_is_scalar(to->type))
 		ret = not_a_number(c, to, computing_tag(n->op));
 	if (!ret)
@@ -346,22 +356,6 @@ static bool is_comparison(uint8_t op)
 static bool is_logic(uint8_t op)
 {
 	return op == KI_LAND || op == KI_LOR || op == KI_D_XOR_LOGIC;
-}
-
-/* C's usual conversions: to int at least, then to the larger, then to unsigned. */
-static struct ki_d_type usual(struct ki_d_type a, struct ki_d_type b)
-{
-	const unsigned int size = ki_d_size(a) > ki_d_size(b) ? ki_d_size(a) : ki_d_size(b);
-	const struct ki_d_type both[] = {a, b};
-	bool is_unsigned = false;
-
-	for (int i = 0; i < 2; i++)
-		is_unsigned |= ki_d_num(both[i]) >= KI_U8 && ki_d_size(both[i]) == size;
-	if (size < 4)
-		return ki_d_int(KI_I32);
-	if (size == 4)
-		return ki_d_int(is_unsigned ? KI_U32 : KI_I32);
-	return ki_d_int(is_unsigned ? KI_U64 : KI_I64);
 }
 
 /* Of what an operator wants that takes no strings. */
@@ -428,9 +422,9 @@ int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
 	else if (a.stars || b.stars)
 		return check_pointers(c, n);
 	else if (n->op == KI_SHL || n->op == KI_SHR)
-		n->type = usual(a, ki_d_int(KI_I32));
+		n->type = ki_d_usual(a, ki_d_int(KI_I32));
 	else
-		n->type = usual(a, b);
+		n->type = ki_d_larger(a, b);
 	if (n->op == KI_ADD || n->op == KI_SUB)
 		n->type.scratch = a.scratch || b.scratch;
 	return check_division(c, n);
@@ -453,7 +447,7 @@ static int check_arms(struct ki_d_checker *c, struct ki_d_node *n)
 	}
 	if (!ki_d_is_scalar(a->type) || !ki_d_is_scalar(b->type))
 		return FAIL(c, n, "D_OP_INCOMPAT", "numbers or strings are expected around :");
-	n->type = a->type.stars ? a->type : b->type.stars ? b->type : usual(a->type, b->type);
+	n->type = a->type.stars ? a->type : b->type.stars ? b->type : ki_d_usual(a->type, b->type);
 	return 0;
 }
 
@@ -483,6 +477,7 @@ int ki_d_check_unary(struct ki_d_checker *c, struct ki_d_node *n)
 						      : "D_OP_ARITH");
 	if (n->op != KI_LNOT && n->kid[0]->type.stars)
 		return not_a_number(c, n->kid[0], n->op == KI_NOT ? "D_OP_INT" : "D_OP_ARITH");
-	n->type = n->op == KI_LNOT ? ki_d_int(KI_I32) : usual(n->kid[0]->type, ki_d_int(KI_I32));
+	n->type =
+		n->op == KI_LNOT ? ki_d_int(KI_I32) : ki_d_usual(n->kid[0]->type, ki_d_int(KI_I32));
 	return 0;
 }

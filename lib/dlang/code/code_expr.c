@@ -318,7 +318,8 @@ static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 		x[1] = ki_d_gen_divisor(g, t, x[1]);
 	if (turn != KI_BINARIES)
 		return ki_expr_binary(g->s, turn, x[1], x[0]);
-	return ki_expr_binary(g->s, (enum ki_binary)n->op, x[0], x[1]);
+	x[0] = ki_expr_binary(g->s, (enum ki_binary)n->op, x[0], x[1]);
+	return ki_d_size(n->type) < 4 ? ki_expr_cast(g->s, ki_d_num(n->type), x[0]) : x[0];
 }
 
 /* The variable behind its change; x++: what it was. */

@@ -217,9 +217,23 @@ static bool is_storage_class(const struct ki_lexer *l)
 	return false;
 }
 
+/* void, and the next one of a list; or the next one, and void. */
+static int check_lone_void(const struct ki_d_parser *p, bool *is_void, unsigned int commas)
+{
+	const bool was = *is_void, comma = ki_lex_is(&p->lex, ",");
+	const bool ends = comma || ki_lex_is(&p->lex, ")");
+
+	*is_void = ki_lex_is(&p->lex, "void");
+	if (!was || !ends || !(comma || commas))
+		return 0;
+	return ki_d_fail(p->d, p->lex.err, p->lex.now.at, "D_DECL_PROTO_VOID",
+			 "void is alone, or a function has parameters");
+}
+
 int ki_d_skip_parameters(struct ki_d_parser *p)
 {
-	unsigned int depth = 0;
+	unsigned int depth = 0, commas = 0;
+	bool is_void = false;
 	int ret = 0;
 
 	do {
@@ -229,6 +243,10 @@ int ki_d_skip_parameters(struct ki_d_parser *p)
 			return ki_d_fail(p->d, p->lex.err, p->lex.now.at, "D_DECL_PARMCLASS",
 					 "%.*s is no word of a function's parameter",
 					 (int)p->lex.now.len, p->lex.now.text);
+		ret = check_lone_void(p, &is_void, commas);
+		if (ret)
+			return ret;
+		commas += ki_lex_is(&p->lex, ",");
 		depth += ki_lex_is(&p->lex, "(");
 		depth -= ki_lex_is(&p->lex, ")");
 		ret = ki_lex_next(&p->lex);

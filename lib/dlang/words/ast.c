@@ -122,3 +122,28 @@ const char *ki_d_type_name(struct ki_d_type t, char name[KI_D_TYPE_NAME])
 		 t.stars ? " " : "", t.stars, "****************");
 	return name;
 }
+
+struct ki_d_type ki_d_usual(struct ki_d_type a, struct ki_d_type b)
+{
+	const unsigned int size = ki_d_size(a) > ki_d_size(b) ? ki_d_size(a) : ki_d_size(b);
+	const struct ki_d_type both[] = {a, b};
+	bool is_unsigned = false;
+
+	for (int i = 0; i < 2; i++)
+		is_unsigned |= ki_d_num(both[i]) >= KI_U8 && ki_d_size(both[i]) == size;
+	if (size < 4)
+		return ki_d_int(KI_I32);
+	if (size == 4)
+		return ki_d_int(is_unsigned ? KI_U32 : KI_I32);
+	return ki_d_int(is_unsigned ? KI_U64 : KI_I64);
+}
+
+struct ki_d_type ki_d_larger(struct ki_d_type a, struct ki_d_type b)
+{
+	static const enum ki_type small[][2] = {{KI_I8, KI_U8}, {KI_I16, KI_U16}};
+	const unsigned int size = ki_d_size(a) > ki_d_size(b) ? ki_d_size(a) : ki_d_size(b);
+	const bool is_unsigned = (ki_d_num(a) >= KI_U8 && ki_d_size(a) == size) ||
+				 (ki_d_num(b) >= KI_U8 && ki_d_size(b) == size);
+
+	return size < 4 ? ki_d_int(small[size / 2][is_unsigned]) : ki_d_usual(a, b);
+}

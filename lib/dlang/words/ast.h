@@ -139,6 +139,10 @@ static inline bool ki_d_same_type(struct ki_d_type a, struct ki_d_type b)
 /* How it is held: pointers as u64. */
 enum ki_type ki_d_num(struct ki_d_type t);
 unsigned int ki_d_size(struct ki_d_type t); /* bytes of a scalar; of what void * leads to: 1 */
+/* C's usual conversions: to int at least, then to the larger, then to unsigned. */
+struct ki_d_type ki_d_usual(struct ki_d_type a, struct ki_d_type b);
+/* The larger of two numbers' types, of equal ones the unsigned: D makes no int of smaller ones. */
+struct ki_d_type ki_d_larger(struct ki_d_type a, struct ki_d_type b);
 
 /* "unsigned long *" */
 #define KI_D_TYPE_NAME 64
