@@ -79,6 +79,10 @@ int ki_dlang_object(const struct ki_dlang *d, FILE *out, struct ki_err *err);
 /* Are there descriptions of places in processes (pid1234:...)? ki_dlang_match opens these. */
 bool ki_dlang_wants_process(const struct ki_dlang *d);
 
+/* Does it use args[] of probes that are written into programs? Their types are those that notes of
+   the processes say when ki_dlang_new looks; then of none there yet they are numbers. */
+bool ki_dlang_wants_types(const struct ki_dlang *d);
+
 /* A probe, for lists. */
 struct ki_dlang_probe {
 	uint32_t id;

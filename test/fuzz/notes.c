@@ -33,6 +33,17 @@ static void check_inside(const struct bytes *b, const char *s)
 	check(p >= b->data && p + strlen(s) < b->data + b->size);
 }
 
+static void check_types(const struct bytes *b, const struct ki_d_note *n)
+{
+	struct ki_d_noted noted;
+
+	if (ki_d_notes_types(b->data, b->size, n, &noted) != KI_D_NOTES_TYPES)
+		check(!noted.n);
+	check(noted.n <= KI_D_NOTED_ARGS);
+	for (uint32_t i = 0; i < noted.n; i++)
+		check_inside(b, noted.args[i].type);
+}
+
 static int take(void *arg, const struct ki_d_note *n)
 {
 	struct ki_d_operand o[ARGS];
@@ -40,6 +51,7 @@ static int take(void *arg, const struct ki_d_note *n)
 	check_inside(arg, n->provider);
 	check_inside(arg, n->name);
 	check_inside(arg, n->args);
+	check_types(arg, n);
 	ki_d_operands(n->args, o, ARGS);
 	for (int i = 0; i < ARGS; i++) {
 		check(o[i].kind <= KI_D_IN_MEMORY && o[i].base < 16 && o[i].index < 16);

@@ -22,6 +22,8 @@ $(PROCESS)/sequence: test/process/sequence.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
 $(PROCESS)/written: test/process/written.c test/process/note.h
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -o $@ $<
+$(PROCESS)/noted: test/process/noted.c test/process/note.h
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 $(PROCESS)/later: test/process/later.c test/process/note.h
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $< -ldl
 $(PROCESS)/moved: test/process/moved.c
@@ -64,6 +66,6 @@ $(PROCESS)/chains-static: test/process/chains.c
 $(PROCESS)/stacks: test/process/stacks.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written later sequence timed recorded churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written noted later sequence timed recorded churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

@@ -413,6 +413,22 @@ static int check_matches(struct session *s)
 	return fail_compile(s, &err);
 }
 
+/* The command stands at its first instruction: now it can be read what its notes say of types. */
+static int reach_entry(struct session *s)
+{
+	struct ki_err err = {0};
+
+	if (child_reach_entry(&s->child, &err)) {
+		say("-c: %s", err.msg);
+		return EXIT_FAILED;
+	}
+	if (!ki_dlang_wants_types(s->d))
+		return EXIT_DONE;
+	ki_dlang_free(s->d);
+	s->d = NULL;
+	return ki_dlang_new(s->o.text, &s->o.d, &s->d, &err) ? fail_compile(s, &err) : EXIT_DONE;
+}
+
 static int run(struct session *s)
 {
 	struct ki_err err = {0};
@@ -439,9 +455,10 @@ static int run(struct session *s)
 		say("the program has no clause: no probe would be used");
 		return EXIT_FAILED;
 	}
-	if (s->o.command && ki_dlang_wants_process(s->d) && child_reach_entry(&s->child, &err)) {
-		say("-c: %s", err.msg);
-		return EXIT_FAILED;
+	if (s->o.command && ki_dlang_wants_process(s->d)) {
+		ret = reach_entry(s);
+		if (ret)
+			return ret;
 	}
 	if (ki_target_new_live(&s->t, &err) || ki_dlang_match(s->d, s->t, &err))
 		return fail_compile(s, &err);

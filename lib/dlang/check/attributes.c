@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "dlang/check/check.h"
+#include "dlang/probe/user.h"
 
 static const char *const levels[KI_D_LEVELS] = {"Internal", "Private",	"Obsolete", "External",
 						"Unstable", "Evolving", "Stable",   "Standard"};
@@ -192,12 +193,13 @@ void ki_dlang_stability(const struct ki_dlang *d, size_t i, struct ki_dlang_stab
 			struct ki_dlang_stability *arguments)
 {
 	const struct row *r = row_of(ki_d_provider_name(&d->probes.v[i]));
+	const struct ki_d_hook *h = d->probes.v[i].hook;
 	struct ki_d_attributes a = r->of[0];
 
 	for (unsigned int k = 1; k < 4; k++)
 		a = least(a, r->of[k]);
 	*probe = as_text(a);
-	*arguments = as_text(r->of[4]);
+	*arguments = as_text(h && h->user && h->user->is_written ? PRIVATE : r->of[4]);
 }
 
 static bool is_open(const char *field)

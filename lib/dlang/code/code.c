@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dlang/code/code.h"
+#include "dlang/probe/user.h"
 
 static struct ki_var var_of(const struct ki_d_var *v)
 {
@@ -444,20 +445,29 @@ static struct ki_node *on_cpu(struct ki_d_gen *g, struct ki_node *list)
 			  list, NULL);
 }
 
+static struct ki_node *clauses(struct ki_d_gen *g, const struct ki_d_probe *p)
+{
+	struct ki_node *list = NULL;
+
+	for (uint32_t i = p->first; i < p->first + p->n; i++)
+		list = append(g, list, clause(g, i));
+	return on_cpu(g, list);
+}
+
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,
 	      struct ki_err *err)
 {
 	const struct ki_d_probe *p = &d->probes.v[site->probe];
 	struct ki_d_gen g = {.d = d, .site = site};
-	struct ki_node *list = NULL, *begin;
+	struct ki_node *list, *begin;
+	bool asks;
 	int ret;
 
 	if (ki_snippet_new(&g.s))
 		return ki_d_no_memory(err);
-	begin = ki_d_gen_parts_begin(&g);
-	for (uint32_t i = p->first; i < p->first + p->n; i++)
-		list = append(&g, list, clause(&g, i));
-	list = on_cpu(&g, list);
+	asks = p->hook && p->hook->user && p->hook->user->places[site->place].asks;
+	begin = asks ? NULL : ki_d_gen_parts_begin(&g);
+	list = asks ? ki_d_gen_user_answer(&g, p->hook->user) : clauses(&g, p);
 	if (list && begin)
 		list = append(&g, begin, list);
 	if (list && p->hook && ki_d_hook_tells(p->hook))

@@ -196,6 +196,11 @@ struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_use
 				       unsigned int i);
 /* code_fault.c: a value in the process's memory; a fault if it is not there */
 struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at);
+/* What is put there, as statements, if it can be. */
+struct ki_node *ki_d_gen_user_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,
+				    struct ki_node *value);
+/* At a place that asks whether the probe is enabled. */
+struct ki_node *ki_d_gen_user_answer(struct ki_d_gen *g, const struct ki_d_user *u);
 struct ki_node *ki_d_gen_user_meant(struct ki_d_gen *g, const struct ki_d_user *u,
 				    struct ki_node *list);
 

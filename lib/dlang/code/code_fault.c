@@ -322,6 +322,22 @@ struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct
 	return ki_d_gen_load(g, type, piece(g, KI_TEXT_COPYIN, args, 2));
 }
 
+struct ki_node *ki_d_gen_user_store(struct ki_d_gen *g, enum ki_type type, struct ki_node *at,
+				    struct ki_node *value)
+{
+	const unsigned int size = ki_d_size(ki_d_int(type));
+	struct ki_node *args[3], *list;
+
+	list = ki_stmt_append(g->s, NULL, set(g, DESTINATION, ki_expr_cast(g->s, KI_U64, at)));
+	list = ki_stmt_append(g->s, list, set(g, HOLD, ki_d_gen_piece(g, size)));
+	list = ki_stmt_append(g->s, list, ki_d_gen_put(g, get(g, HOLD), value, size));
+	args[0] = get(g, HOLD);
+	args[1] = get(g, DESTINATION);
+	args[2] = number(g, size);
+	return ki_stmt_append(g->s, list,
+			      ki_stmt_eval(g->s, ki_d_gen_text_at(g, KI_TEXT_COPY_OUT, args, 3)));
+}
+
 struct ki_node *ki_d_gen_piece(struct ki_d_gen *g, uint64_t size)
 {
 	struct ki_node *args[] = {number(g, size)};

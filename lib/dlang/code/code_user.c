@@ -107,6 +107,13 @@ struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_use
 	return ki_expr_cast(g->s, KI_I64, value);
 }
 
+/* What asks whether the probe is enabled is told so. */
+struct ki_node *ki_d_gen_user_answer(struct ki_d_gen *g, const struct ki_d_user *u)
+{
+	return ki_d_gen_user_store(g, KI_U32, operand(g, &u->places[g->site->place].args[0]),
+				   constant(g, 1));
+}
+
 struct ki_node *ki_d_gen_user_meant(struct ki_d_gen *g, const struct ki_d_user *u,
 				    struct ki_node *list)
 {

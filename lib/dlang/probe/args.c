@@ -13,6 +13,7 @@
 #include "dlang/words/names.h"
 #include "dlang/parse/parse.h"
 #include "dlang/probe/probe.h"
+#include "dlang/probe/usdt.h"
 #include "dlang/probe/user.h"
 
 #define TASK(n)	   "(struct task_struct *)arg" #n
@@ -134,6 +135,8 @@ struct resolved {
 	const struct ki_d_def *function; /* its parameters from `skip` on */
 	unsigned int skip;
 	bool is_syscall, is_return, is_written;
+	enum ki_d_usdt_says says; /* is_written: what programs say of the argument, */
+	struct ki_d_type type;	  /* and its type, if that is so */
 };
 
 /* The prototype of what is called at a tracepoint, behind its first parameter. */
@@ -209,8 +212,11 @@ static const char *expression(const struct resolved *r, uint64_t i, struct ki_d_
 		return i < MOST_ARGS ? r->row->args[i] : NULL;
 	if (r->is_syscall)
 		return i < (r->is_return ? 2 : 6) ? text : NULL;
-	if (r->is_written)
-		return i < KI_D_USDT_ARGS ? text : NULL;
+	if (r->is_written) {
+		*cast = r->says == KI_D_USDT_TYPE;
+		*type = r->type;
+		return i < KI_D_USDT_ARGS && r->says != KI_D_USDT_NONE ? text : NULL;
+	}
 	if (!r->is_return && i + r->skip < f->members.n && i < 10) {
 		*type = f->members.v[i + r->skip].type;
 		return text;
@@ -285,6 +291,26 @@ static int make(struct ki_d_checker *c, const struct resolved *r, uint64_t i, ui
 	return ret;
 }
 
+/* What programs say of args[i] of the clause's probes. */
+static int ask_programs(struct ki_d_checker *c, const struct ki_d_node *n, uint64_t i,
+			struct resolved *r)
+{
+	const struct ki_d_pattern *p = &c->d->patterns.v[c->clause->first];
+	bool differs = false;
+
+	for (uint32_t k = 0; r->is_written && !differs && k < c->clause->n; k++) {
+		const struct resolved was = *r;
+
+		r->says = ki_d_usdt_type(c->d, (const char *const *)p[k].field, i, &r->type);
+		differs = r->says == KI_D_USDT_DIFFERS ||
+			  (k && (r->says != was.says ||
+				 memcmp(&r->type, &was.type, sizeof(r->type)) != 0));
+	}
+	return differs ? ki_d_fail(c->d, c->err, n->at, "D_ARGS_MULTI",
+				   "args[] is not the same for all probes of the clause")
+		       : 0;
+}
+
 int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	struct ki_d_node *index = n->kid[1], *body;
@@ -303,6 +329,8 @@ int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n)
 				"args[] wants one number that is a constant");
 	if (!ret)
 		ret = agree(c, n, &r);
+	if (!ret)
+		ret = ask_programs(c, n, index->value, &r);
 	if (!ret)
 		ret = make(c, &r, index->value, n->at, &body, &type);
 	if (ret || !body)
@@ -337,6 +365,14 @@ static bool as_written(const char *argument, char *text, size_t size)
 	return true;
 }
 
+static bool has_operand(const struct ki_d_user *u, unsigned int arg)
+{
+	for (uint32_t i = 0; i < u->n; i++)
+		if (!u->places[i].asks && u->places[i].args[arg].kind != KI_D_NO_OPERAND)
+			return true;
+	return false;
+}
+
 bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *text, size_t size)
 {
 	const struct ki_d_probe *p = &d->probes.v[i];
@@ -349,11 +385,15 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
 	struct ki_d_node *body = NULL;
 	struct ki_d_type type = {0};
 	struct resolved r;
-	int ret = resolve(&c, fields, &r) ? make(&c, &r, arg, 0, &body, &type) : 0;
+	const bool is = resolve(&c, fields, &r);
 	size_t len;
+	int ret;
 
+	if (is && r.is_written)
+		r.says = ki_d_usdt_type(d, fields, arg, &r.type);
+	ret = is ? make(&c, &r, arg, 0, &body, &type) : 0;
 	d->where = was;
-	if (ret || !body || (r.is_written && u && u->places[0].args[arg].kind == KI_D_NO_OPERAND))
+	if (ret || !body || (r.is_written && u && !has_operand(u, arg)))
 		return false;
 	if (r.row && as_written(r.row->args[arg], text, size))
 		return true;

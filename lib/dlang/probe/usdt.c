@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Probes that are written into a program: a nop, and a note about it in the section .note.stapsdt,
- * which says provider, name, where the nop is, and where the arguments are when it is executed.
- * (sys/sdt.h makes them; https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation.)
+ * Probes that are written into a program: a nop, and a note about it in the section .note.stapsdt
+ * or .note.usdt, which says provider, name, where the nop is, and where the arguments are when it
+ * is executed. (sys/sdt.h of SystemTap makes the first,
+ * https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation; sys/usdt.h of DTrace the
+ * second.)
  *
- * The semaphore is a counter of 16 bits; while it is 0 the program may skip what makes arguments.
+ * The first have a semaphore, a counter of 16 bits; while it is 0 the program may skip what makes
+ * arguments. The second have places where the program asks: a number of 32 bits is 0, and what is
+ * put in there makes it 1.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -14,32 +18,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dlang/probe/notes.h"
+#include "dlang/probe/usdt.h"
 #include "dlang/probe/user.h"
-#include "target/elf.h"
 
-#define NAME 128
+#define NAME KI_D_USDT_NAME
 
 /* A file of the process. */
 struct file {
+	struct ki_d_usdt_file in; /* the first: notes are told with it */
 	struct ki_d_finding *f;
-	struct ki_elf elf;
-	const char *path, *module;
-	uint64_t base; /* of .stapsdt.base; 0: there is none */
+	const char *module;
 };
-
-/* Where in the file stands what is at that address when the program runs; 0: nowhere. */
-static uint64_t file_offset(const struct file *at, uint64_t addr)
-{
-	for (uint32_t i = 0; i < at->elf.nsh; i++) {
-		const Elf64_Shdr *s = &at->elf.sh[i];
-
-		if ((s->sh_flags & SHF_ALLOC) && s->sh_type != SHT_NOBITS && addr >= s->sh_addr &&
-		    addr - s->sh_addr < s->sh_size)
-			return addr - s->sh_addr + s->sh_offset;
-	}
-	return 0;
-}
 
 static uint64_t process_address(const struct file *at, uint64_t offset)
 {
@@ -49,36 +38,18 @@ static uint64_t process_address(const struct file *at, uint64_t offset)
 		const struct ki_mapping *m = &maps->m.v[i];
 
 		if (m->executable && offset >= m->off && offset - m->off < m->end - m->start &&
-		    !strcmp(ki_mapping_path(maps, m), at->path))
+		    !strcmp(ki_mapping_path(maps, m), at->in.path))
 			return m->start + (offset - m->off);
 	}
 	return 0;
 }
 
-/* Two underscores are how C writes a hyphen. */
-static void probe_name(const char *from, char to[NAME])
-{
-	size_t n = 0;
-
-	for (; *from && n + 1 < NAME; n++) {
-		const bool hyphen = from[0] == '_' && from[1] == '_';
-
-		to[n] = hyphen ? '-' : *from;
-		from += hyphen ? 2 : 1;
-	}
-	to[n] = 0;
-}
-
 /* The clause may read args[] that this probe has not. */
-static int check_args(const struct ki_d_match *m, const struct ki_d_note *n, const char *provider)
+static int check_args(const struct ki_d_match *m, const struct ki_d_note *n, const char *provider,
+		      uint32_t has)
 {
 	const struct ki_d_clause *c = &m->d->clauses.v[m->clause];
-	uint32_t has = 0;
 
-	for (const char *p = n->args + strspn(n->args, " "); *p; p += strspn(p, " ")) {
-		p += strcspn(p, " ");
-		has++;
-	}
 	if (c->nwritten <= has)
 		return 0;
 	if (m->later)
@@ -88,57 +59,75 @@ static int check_args(const struct ki_d_match *m, const struct ki_d_note *n, con
 			 c->nwritten - 1, has);
 }
 
+/* Where the arguments of the place are. How many of them programs of D see; -1: the program's notes
+   contradict each other, and it is not known. */
+static int arguments(const struct file *at, const struct ki_d_note *n,
+		     struct ki_d_operand to[KI_D_USDT_ARGS])
+{
+	struct ki_d_operand own[KI_D_USDT_OWN];
+	struct ki_d_noted noted;
+	const enum ki_d_notes_have have = ki_d_usdt_noted(&at->in, n, &noted);
+	const uint32_t has = ki_d_note_args(n);
+
+	ki_d_operands(n->args, own, KI_D_USDT_OWN);
+	memcpy(to, own, KI_D_USDT_ARGS * sizeof(*to));
+	if (n->asks || !n->function || have == KI_D_NOTES_NOTHING)
+		return (int)has;
+	if (have == KI_D_NOTES_OTHERS || noted.own != has)
+		return -1;
+	ki_d_operands("", to, KI_D_USDT_ARGS);
+	for (uint32_t i = 0; i < noted.n; i++)
+		if (noted.args[i].from < KI_D_USDT_OWN)
+			to[i] = own[noted.args[i].from];
+	return (int)noted.n;
+}
+
+/* The function that the place is in; "": it is not known. */
+static const char *function_name(struct file *at, const struct ki_d_note *n, uint64_t addr,
+				 char name[NAME])
+{
+	const struct ki_symbol *sym;
+
+	if (n->function && ki_d_usdt_string(&at->in, n->function, name))
+		return name;
+	sym = ki_target_symbol_at(at->f->t, addr);
+	return sym ? sym->name : "";
+}
+
 static int take_note(void *arg, const struct ki_d_note *n)
 {
 	struct file *at = arg;
 	const struct ki_d_pattern *d = at->f->m->pattern;
-	const uint64_t moved = at->base ? at->base - n->base : 0;
-	char provider[NAME], name[NAME];
-	const struct ki_symbol *sym;
-	struct ki_d_operand args[KI_D_USDT_ARGS];
+	const uint64_t moved = at->in.base && n->base ? at->in.base - n->base : 0;
+	char provider[NAME], name[NAME], within[NAME];
+	struct ki_d_user_place place = {.asks = n->asks};
 	struct ki_d_user u = {.pid = at->f->pid, .is_written = true};
+	const char *function;
 	uint64_t addr;
+	int has;
 
-	snprintf(provider, sizeof(provider), "%.100s%d", n->provider, at->f->pid);
-	probe_name(n->name, name);
+	ki_d_usdt_provider(n, at->f->pid, provider);
+	ki_d_usdt_name(n, name);
 	if (!ki_d_field_matches(d->field[0], provider) || !ki_d_field_matches(d->field[3], name))
 		return 0;
-	addr = process_address(at, file_offset(at, n->pc + moved));
-	sym = addr ? ki_target_symbol_at(at->f->t, addr) : NULL;
-	if (!addr || !ki_d_field_matches(d->field[2], sym ? sym->name : ""))
+	addr = process_address(at, ki_d_usdt_offset(&at->in, n->pc + moved));
+	function = addr ? function_name(at, n, addr, within) : "";
+	if (!addr || !ki_d_field_matches(d->field[2], function))
 		return 0;
-	if (check_args(at->f->m, n, provider))
+	has = arguments(at, n, place.args);
+	if (has < 0)
+		return 0;
+	if (!n->asks && check_args(at->f->m, n, provider, (uint32_t)has))
 		return at->f->m->later ? 0 : -ENOENT;
-	u.semaphore = n->semaphore ? file_offset(at, n->semaphore + moved) : 0;
+	u.semaphore = n->semaphore ? ki_d_usdt_offset(&at->in, n->semaphore + moved) : 0;
 	u.semaphore_at = u.semaphore ? addr + (n->semaphore - n->pc) : 0;
-	ki_d_operands(n->args, args, KI_D_USDT_ARGS);
+	at->f->m->d->scratch_used |= n->asks;
 	for (int i = 0; i < KI_D_USDT_ARGS; i++)
-		if (args[i].kind == KI_D_IN_MEMORY)
-			at->f->m->d->scratch_used = at->f->m->d->texts_used = true;
-	return ki_d_user_found(
-		at->f, &(struct ki_d_user_names){provider, at->module, sym ? sym->name : "", name},
-		&u, &addr, 1, args);
-}
-
-static int look_into(struct file *at, ki_d_note_take *take)
-{
-	struct ki_err ignored = {0};
-	uint8_t *bytes;
-	int ret = 0;
-
-	if (!ki_elf_open(&at->elf, at->path, &ignored))
-		for (uint32_t i = 0; i < at->elf.nsh; i++)
-			if (!strcmp(ki_elf_name(&at->elf, i), ".stapsdt.base"))
-				at->base = at->elf.sh[i].sh_addr;
-	for (uint32_t i = 0; !ignored.code && !ret && i < at->elf.nsh; i++) {
-		if (strcmp(ki_elf_name(&at->elf, i), ".note.stapsdt") != 0 ||
-		    ki_elf_read(&at->elf, i, &bytes))
-			continue;
-		ret = ki_d_notes_each(bytes, at->elf.sh[i].sh_size, take, at);
-		free(bytes);
-	}
-	ki_elf_close(&at->elf);
-	return ret;
+		at->f->m->d->scratch_used |= place.args[i].kind == KI_D_IN_MEMORY;
+	at->f->m->d->texts_used |= at->f->m->d->scratch_used;
+	return ki_d_user_found(at->f,
+			       &(struct ki_d_user_names){provider, at->module, function, name}, &u,
+			       &addr, 1, &place);
 }
 
 /* Is it the first executable mapping of a file that the description means? */
@@ -147,21 +136,20 @@ static bool is_file(const struct ki_d_finding *f, size_t i, struct file *at)
 	const struct ki_mapping *m = &f->maps.m.v[i];
 	const char *slash;
 
-	at->path = ki_mapping_path(&f->maps, m);
-	slash = strrchr(at->path, '/');
+	at->in.path = ki_mapping_path(&f->maps, m);
+	slash = strrchr(at->in.path, '/');
 	at->module = slash ? slash + 1 : "";
 	if (!m->executable || !slash || !ki_d_user_module(f, at->module) ||
 	    !ki_d_finding_new(f, m->start, m->end))
 		return false;
 	for (size_t k = 0; k < i; k++)
 		if (f->maps.m.v[k].executable &&
-		    !strcmp(ki_mapping_path(&f->maps, &f->maps.m.v[k]), at->path))
+		    !strcmp(ki_mapping_path(&f->maps, &f->maps.m.v[k]), at->in.path))
 			return false;
 	return true;
 }
 
-/* The number at the end of "python1234": of the target, if it ends so; 0: of any. */
-static pid_t number_of(const struct ki_dlang *d, const char *field)
+pid_t ki_d_usdt_pid(const struct ki_dlang *d, const char *field)
 {
 	const size_t len = strlen(field);
 	size_t from = len;
@@ -187,7 +175,7 @@ static int find_in(struct ki_d_match *m, const struct ki_d_provider *self, pid_t
 		struct file at = {.f = &f};
 
 		if (is_file(&f, i, &at))
-			ret = look_into(&at, take_note);
+			ret = ki_d_usdt_look(&at.in, take_note);
 	}
 	ki_d_finding_end(&f);
 	return ret == -EINVAL ? 0 : ret; /* no such process: no such probe */
@@ -195,35 +183,35 @@ static int find_in(struct ki_d_match *m, const struct ki_d_provider *self, pid_t
 
 /* ---- in any process ---- */
 
+struct meant {
+	const struct ki_d_match *m;
+	pid_t pid;
+};
+
 static int is_meant(void *arg, const struct ki_d_note *n)
 {
-	const struct file *at = arg;
+	const struct ki_d_usdt_file *at = arg;
+	const struct meant *by = at->arg;
 	char provider[NAME];
 
-	snprintf(provider, sizeof(provider), "%.100s%d", n->provider, at->f->pid);
-	return ki_d_field_matches(at->f->m->pattern->field[0], provider);
+	ki_d_usdt_provider(n, by->pid, provider);
+	return ki_d_field_matches(by->m->pattern->field[0], provider);
+}
+
+static bool is_new(void *arg, const struct ki_mapping *map)
+{
+	const struct meant *by = arg;
+	const struct ki_d_finding f = {.m = (struct ki_d_match *)(uintptr_t)by->m};
+
+	return ki_d_finding_new(&f, map->start, map->end);
 }
 
 /* Before the process is looked at with all its symbols. */
 static bool may_have(struct ki_d_match *m, pid_t pid)
 {
-	struct ki_d_finding f = {.m = m, .pid = pid};
-	const bool readable = !ki_mappings_read(&f.maps, pid);
-	const char *before = "";
-	bool has = false;
+	struct meant by = {m, pid};
 
-	for (size_t i = 0; readable && !has && i < f.maps.m.n; i++) {
-		const struct ki_mapping *map = &f.maps.m.v[i];
-		struct file at = {.f = &f, .path = ki_mapping_path(&f.maps, map)};
-
-		if (*at.path != '/' || !map->executable || !strcmp(at.path, before) ||
-		    !ki_d_finding_new(&f, map->start, map->end))
-			continue;
-		before = at.path;
-		has = look_into(&at, is_meant);
-	}
-	ki_mappings_free(&f.maps);
-	return has;
+	return ki_d_usdt_each(pid, is_new, is_meant, &by) != 0;
 }
 
 static int find_anywhere(struct ki_d_match *m, const struct ki_d_provider *self)
@@ -245,7 +233,7 @@ static int find_anywhere(struct ki_d_match *m, const struct ki_d_provider *self)
 
 int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self)
 {
-	const pid_t pid = number_of(m->d, m->pattern->field[0]);
+	const pid_t pid = ki_d_usdt_pid(m->d, m->pattern->field[0]);
 
 	if (!m->later)
 		return pid ? find_in(m, self, pid) : find_anywhere(m, self);
@@ -257,7 +245,7 @@ int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self)
 bool ki_d_means_pid(const struct ki_dlang *d, pid_t pid)
 {
 	for (size_t i = 0; i < d->patterns.n; i++)
-		if (number_of(d, d->patterns.v[i].field[0]) == pid)
+		if (ki_d_usdt_pid(d, d->patterns.v[i].field[0]) == pid)
 			return true;
 	return false;
 }
@@ -267,7 +255,7 @@ bool ki_d_means_any(const struct ki_dlang *d)
 	for (size_t i = 0; i < d->patterns.n; i++) {
 		const char *field = d->patterns.v[i].field[0];
 
-		if (ki_d_means_processes(field) && !number_of(d, field))
+		if (ki_d_means_processes(field) && !ki_d_usdt_pid(d, field))
 			return true;
 	}
 	return false;

@@ -256,21 +256,21 @@ static int found_again(struct ki_d_finding *f, uint32_t before, const struct ki_
 }
 
 static void add_places(struct ki_d_user *u, const struct ki_mapping *map, const uint64_t *addrs,
-		       uint32_t n, const struct ki_d_operand *args)
+		       uint32_t n, const struct ki_d_user_place *as)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct ki_d_user_place *at = &u->places[u->n++];
 
+		if (as)
+			*at = *as;
 		at->addr = addrs[i];
 		at->offset = addrs[i] - map->start + map->off;
-		if (args)
-			memcpy(at->args, args, sizeof(at->args));
 	}
 }
 
 int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
 		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n,
-		    const struct ki_d_operand *args)
+		    const struct ki_d_user_place *as)
 {
 	const struct ki_mapping *map = mapping_at(f, addrs[0]);
 	struct ki_d_match *m = f->m;
@@ -291,7 +291,7 @@ int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
 	}
 	p.hook->kind = KI_D_HOOK_USER;
 	p.hook->user->batch = f->batch;
-	add_places(p.hook->user, map, addrs, n, args);
+	add_places(p.hook->user, map, addrs, n, as);
 	f->any = true;
 	before = found_before(m, &p);
 	if (before == UINT32_MAX && !ki_vec_push(&m->d->probes, p))

@@ -36,6 +36,7 @@ struct ki_d_user {
 		uint64_t addr, offset;	      /* in the process, in the file */
 		const struct ki_symbol *stub; /* that its breakpoint calls; NULL: it has a uprobe */
 		uint16_t reason;	      /* why that is so, if there is one */
+		bool asks; /* whether the probe is enabled: args[0] is where to write that */
 		struct ki_d_operand args[KI_D_USDT_ARGS]; /* is_written: they differ from place
 							     to place */
 	} places[];
@@ -62,13 +63,13 @@ bool ki_d_finding_new(const struct ki_d_finding *f, uint64_t start, uint64_t end
 /* Does the description's module mean this one? */
 bool ki_d_user_module(const struct ki_d_finding *f, const char *module);
 /* A probe at these n addresses, of which u says the rest, without its places and path; nothing if
-   they are in no file. args: KI_D_USDT_ARGS of a written probe's one place, or NULL. */
+   they are in no file. as: what a written probe's one place is beside its address, or NULL. */
 struct ki_d_user_names {
 	const char *provider, *module, *function, *name;
 };
 int ki_d_user_found(struct ki_d_finding *f, const struct ki_d_user_names *names,
 		    const struct ki_d_user *u, const uint64_t *addrs, uint32_t n,
-		    const struct ki_d_operand *args);
+		    const struct ki_d_user_place *as);
 
 int ki_d_find_pid(struct ki_d_match *m, const struct ki_d_provider *self);
 int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self);
