@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
  * For programs that are to have probes written into them, as a D program declares these: a header
- * of C and C++ with a macro for each, and an object that holds nothing, since the header's code is
- * all there is: a nop, and a note about it as probe/notes.h says.
+ * of C and C++ with a macro for each, and an object. The header's code is all that is needed: a
+ * nop, and a note about it as probe/notes.h says. The object has notes of the arguments' types,
+ * also for programs whose probes are sys/usdt.h's.
  */
 #include <ctype.h>
 #include <elf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dlang/program.h"
 
 #define PROVIDER_MAX 53
 #define FEW	     6 /* arguments that registers are left for */
-#define STRINGS	     "\0.shstrtab\0.note.GNU-stack"
+#define STRINGS	     "\0.shstrtab\0.note.GNU-stack\0.note.usdt"
 #define STACK_NAME   11
+#define NOTES_NAME   27
+#define ATTRIBUTES   5 /* of a provider, its modules, functions, names, arguments */
 
 static const char site[] =
 	"#ifndef KI_USDT_SITE\n"
@@ -153,18 +157,99 @@ int ki_dlang_header(const struct ki_dlang *d, const char *guard, FILE *out, stru
 	return 0;
 }
 
-int ki_dlang_object(const struct ki_dlang *d, FILE *out, struct ki_err *err)
+static void pad(FILE *out)
 {
-	const uint64_t strings = sizeof(Elf64_Ehdr), sections = strings + 32;
+	while (ftell(out) % 4)
+		fputc(0, out);
+}
+
+static void string(FILE *out, const char *text)
+{
+	fwrite(text, strlen(text) + 1, 1, out);
+}
+
+static void types_of(FILE *out, const struct ki_d_written *w)
+{
+	const struct ki_d_written_args *seen = w->maps ? &w->seen : &w->native;
+
+	string(out, w->name);
+	fputc((int)w->native.n, out);
+	for (unsigned int i = 0; i < w->native.n; i++)
+		string(out, w->native.type[i]);
+	fputc((int)seen->n, out);
+	for (unsigned int i = 0; i < seen->n; i++) {
+		string(out, seen->type[i]);
+		fputc((int)(w->maps ? w->from[i] : i), out);
+	}
+	pad(out);
+}
+
+static bool is_first(const struct ki_dlang *d, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(d->written.v[k].provider, d->written.v[i].provider))
+			return false;
+	return true;
+}
+
+/* What a provider's note says: the probes from `from` on, of which it is the first. */
+static int describe(const struct ki_dlang *d, size_t from, char **text, size_t *len)
+{
+	static const uint8_t evolving[4] = {0, 5, 4, 4};
+	const char *provider = d->written.v[from].provider;
+	FILE *out = open_memstream(text, len);
+	uint32_t n = 0;
+
+	if (!out)
+		return -ENOMEM;
+	string(out, provider);
+	pad(out);
+	for (unsigned int i = 0; i < ATTRIBUTES; i++)
+		fwrite(evolving, sizeof(evolving), 1, out);
+	for (size_t i = from; i < d->written.n; i++)
+		n += !strcmp(d->written.v[i].provider, provider);
+	fwrite(&n, sizeof(n), 1, out);
+	for (size_t i = from; i < d->written.n; i++)
+		if (!strcmp(d->written.v[i].provider, provider))
+			types_of(out, &d->written.v[i]);
+	return fclose(out) ? -ENOMEM : 0;
+}
+
+static int notes(const struct ki_dlang *d, FILE *out)
+{
+	Elf64_Nhdr h = {.n_namesz = sizeof("prov"), .n_type = 1};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < d->written.n; i++) {
+		char *text = NULL;
+		size_t len = 0;
+
+		if (!is_first(d, i))
+			continue;
+		ret = describe(d, i, &text, &len);
+		h.n_descsz = (uint32_t)len;
+		fwrite(&h, sizeof(h), 1, out);
+		string(out, "prov");
+		pad(out);
+		fwrite(text, len, !ret, out);
+		free(text);
+	}
+	return ret;
+}
+
+static void object(const char *text, size_t len, FILE *out)
+{
+	const uint64_t strings = sizeof(Elf64_Ehdr), sections = strings + 48,
+		       from = sections + 4 * sizeof(Elf64_Shdr);
 	Elf64_Ehdr e = {.e_type = ET_REL,
 			.e_machine = EM_X86_64,
 			.e_version = EV_CURRENT,
 			.e_shoff = sections,
 			.e_ehsize = sizeof(e),
 			.e_shentsize = sizeof(Elf64_Shdr),
-			.e_shnum = 3,
+			.e_shnum = 4,
 			.e_shstrndx = 1};
-	const Elf64_Shdr sh[3] = {{0},
+	const Elf64_Shdr sh[4] = {{0},
 				  {.sh_name = 1,
 				   .sh_type = SHT_STRTAB,
 				   .sh_offset = strings,
@@ -173,12 +258,14 @@ int ki_dlang_object(const struct ki_dlang *d, FILE *out, struct ki_err *err)
 				  {.sh_name = STACK_NAME,
 				   .sh_type = SHT_PROGBITS,
 				   .sh_offset = strings,
-				   .sh_addralign = 1}};
-	char names[32] = STRINGS;
-	int ret = check(d, err);
+				   .sh_addralign = 1},
+				  {.sh_name = NOTES_NAME,
+				   .sh_type = SHT_NOTE,
+				   .sh_offset = from,
+				   .sh_size = len,
+				   .sh_addralign = 4}};
+	char names[48] = STRINGS;
 
-	if (ret)
-		return ret;
 	memcpy(e.e_ident, ELFMAG, SELFMAG);
 	e.e_ident[EI_CLASS] = ELFCLASS64;
 	e.e_ident[EI_DATA] = ELFDATA2LSB;
@@ -186,5 +273,24 @@ int ki_dlang_object(const struct ki_dlang *d, FILE *out, struct ki_err *err)
 	fwrite(&e, sizeof(e), 1, out);
 	fwrite(names, sizeof(names), 1, out);
 	fwrite(sh, sizeof(sh), 1, out);
-	return 0;
+	fwrite(text, len, 1, out);
+}
+
+int ki_dlang_object(const struct ki_dlang *d, FILE *out, struct ki_err *err)
+{
+	int ret = check(d, err);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f;
+
+	if (ret)
+		return ret;
+	f = open_memstream(&text, &len);
+	ret = f ? notes(d, f) : -ENOMEM;
+	if (f && fclose(f))
+		ret = -ENOMEM;
+	if (!ret)
+		object(text, len, out);
+	free(text);
+	return ret ? ki_d_no_memory(err) : 0;
 }
