@@ -95,7 +95,7 @@ is "a module alone; a declaration in the same program" "$(d -n 'provider test_pr
 is "their args[]" "$(d -n 'test_prov$target:::place /args[0] == 4 && args[1] == 10/ { trace(args[3] - args[2]); } test_prov$target:::stop { printf("%d %s", args[0], basename(copyinstr(args[1]))); }' -c "$made/written" | tr '\n' ' ')" "0 -5 written-6 "
 is "by a part of their name, of the target's functions too" "$(d -n 't*t_prov$target:::stop,p*d$target::main:entry,test_pro?$target:::go { printf("%s %d ", probename, arg0 == -5); }' -c "$made/written" | tr '\n' ' ')" "0 entry 0 go 0 go 0 go 0 stop 1 "
 is "strings at their args[]" "$(d -n 'test_prov$target:::stop { trace(basename(stringof(args[1]))); }' -c "$made/written" | tr '\n' ' ')" "0 written "
-is "args[] that it has not" "$("$kd" -xerrtags -n 'test_prov$target:::stop { trace(args[2]); }' -c "$made/written" < /tmp/line 2>&1 | grep -o 'D_ARGS_IDX.*' | tr -d 0-9)" "D_ARGS_IDX] test_prov:::stop has no args[]: it has "
+is "args[] that it has not" "$("$kd" -xerrtags -n 'test_prov$target:::stop { trace(args[2]); }' -c "$made/written" < /tmp/line 2>&1 | grep -o 'D_ARGS_IDX.*' | tr -d 0-9)" "D_ARGS_IDX] the probe has no args[]"
 is "a list of them" "$("$kd" -lvn 'test_prov$target:::stop,test_prov$target:::go' -c "$made/written" < /tmp/line | grep -E 'args|None' | tr -d '\n\t')" "args[0]: intargs[1]: char *None"
 mkfifo /tmp/to.written
 (cd "$made" && sed 's/return 0;/getchar(); return 0;/' written.c > waits.c && gcc -O2 waits.c written.o -o waits)
