@@ -13,6 +13,7 @@
 
 #include "child.h"
 #include "cost.h"
+#include "list.h"
 #include "made.h"
 #include "options.h"
 
@@ -116,92 +117,6 @@ static void truncate_output(void *arg)
 	/* A terminal or a pipe has no length. */
 	if (ftruncate(fileno(s->out), 0) && errno != EINVAL)
 		say("ftruncate(): %s", strerror(errno));
-}
-
-/* There are many of these lines: no printf. */
-static char *right(char *to, const char *text, size_t width)
-{
-	size_t n = strlen(text);
-
-	if (n < width) {
-		memset(to, ' ', width - n);
-		to += width - n;
-	}
-	memcpy(to, text, n);
-	to[n] = ' ';
-	return to + n + 1;
-}
-
-static const char *decimal(uint32_t n, char text[16])
-{
-	char *at = text + 15;
-
-	*at = 0;
-	do
-		*--at = (char)('0' + n % 10);
-	while (n /= 10);
-	return at;
-}
-
-static void list_one(const struct ki_dlang_probe *p, FILE *out)
-{
-	char line[1024], id[16], *end = line;
-
-	if (strlen(p->provider) + strlen(p->module) + strlen(p->function) + strlen(p->name) >
-	    sizeof(line) - 128)
-		return;
-	end = right(end, decimal(p->id, id), 5);
-	end = right(end, p->provider, 10);
-	end = right(end, p->module, 17);
-	end = right(end, p->function, 33);
-	end = right(end, p->name, 0);
-	end[-1] = '\n';
-	fwrite(line, 1, (size_t)(end - line), out);
-}
-
-static void list_stability(FILE *out, const char *of, const struct ki_dlang_stability *is)
-{
-	fprintf(out,
-		"\n\t%s Attributes\n\t\tIdentifier Names: %s\n\t\tData Semantics:   %s\n"
-		"\t\tDependency Class: %s\n",
-		of, is->names, is->data, is->where);
-}
-
-static void list_arguments(const struct session *s, size_t i)
-{
-	struct ki_dlang_stability probe, arguments;
-	char text[256];
-	unsigned int n = 0;
-
-	ki_dlang_stability(s->d, i, &probe, &arguments);
-	list_stability(s->out, "Probe Description", &probe);
-	list_stability(s->out, "Argument", &arguments);
-	fputs("\n\tArgument Types\n", s->out);
-	for (; ki_dlang_argument(s->d, i, n, text, sizeof(text)); n++)
-		fprintf(s->out, "\t\targs[%u]: %s\n", n, text);
-	fputs(n ? "\n" : "\t\tNone\n\n", s->out);
-}
-
-static int list(const struct session *s)
-{
-	size_t n = ki_dlang_probes(s->d);
-	struct ki_dlang_probe p;
-
-	fprintf(s->out, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
-	for (size_t i = 0; i < n; i++) {
-		ki_dlang_probe(s->d, i, &p);
-		list_one(&p, s->out);
-		if (s->o.verbose)
-			list_arguments(s, i);
-	}
-	fflush(s->out);
-	for (size_t i = 0; i < ki_dlang_descriptions(s->d); i++) {
-		char text[512];
-
-		if (!ki_dlang_description(s->d, i, text, sizeof(text)))
-			say("failed to match %s: No probe matches description", text);
-	}
-	return EXIT_DONE;
 }
 
 /* Of what a piece of the program names. */
@@ -462,8 +377,10 @@ static int run(struct session *s)
 	}
 	if (ki_target_new_live(&s->t, &err) || ki_dlang_match(s->d, s->t, &err))
 		return fail_compile(s, &err);
-	if (s->o.list)
-		return list(s);
+	if (s->o.list) {
+		list_probes(s->d, s->out, s->o.verbose);
+		return EXIT_DONE;
+	}
 	say_matched(s);
 	if (ki_dlang_is_destructive(s->d) && !ki_dlang_is_quiet(s->d))
 		say("allowing destructive actions");

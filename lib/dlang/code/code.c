@@ -341,36 +341,6 @@ static struct ki_node *guard(struct ki_d_gen *g, const struct ki_d_node *p, stru
 
 static struct ki_node *error_clauses(struct ki_d_gen *g);
 
-struct ki_node *ki_d_gen_meter(struct ki_d_gen *g, uint32_t counter)
-{
-	const struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64, .first = counter};
-
-	return ki_stmt_update(g->s, KI_UPDATE_ADD, &v, NULL, ki_expr_const(g->s, KI_I64, 1));
-}
-
-static struct ki_node *meter_passes(struct ki_d_gen *g, struct ki_node *list)
-{
-	if (!g->site->meter)
-		return list;
-	return append(g, append(g, NULL, ki_d_gen_meter(g, g->site->meter->passes)), list);
-}
-
-static struct ki_node *meter_fault(struct ki_d_gen *g, struct ki_node *list)
-{
-	if (!g->site->meter || g->in_error)
-		return list;
-	g->site->meter->may_fault = true;
-	return append(g, append(g, NULL, ki_d_gen_meter(g, g->site->meter->faulted)), list);
-}
-
-static struct ki_node *meter_end(struct ki_d_gen *g, struct ki_node *list)
-{
-	if (!g->site->meter || g->in_error)
-		return list;
-	g->site->meter->clauses++;
-	return append(g, append(g, NULL, list), ki_d_gen_meter(g, g->site->meter->ended));
-}
-
 /* The body after the predicate, and the time that they share before either. */
 static struct ki_node *guarded(struct ki_d_gen *g, struct ki_d_clause *c)
 {
@@ -380,7 +350,7 @@ static struct ki_node *guarded(struct ki_d_gen *g, struct ki_d_clause *c)
 	g->one_time = before + ki_d_timestamps(c->body) > 1;
 	stmt = body(g, c);
 	if (stmt)
-		stmt = meter_end(g, stmt);
+		stmt = ki_d_gen_meter_end(g, stmt);
 	for (unsigned int i = 0; stmt && i < 2; i++) {
 		if (g->one_time && !before == !i)
 			stmt = append(g, append(g, NULL, ki_d_gen_keep_time(g)), stmt);
@@ -407,7 +377,7 @@ static struct ki_node *clause(struct ki_d_gen *g, uint32_t use)
 		stmt = append(g, append(g, NULL, stmt), ki_d_gen_give_room(g));
 	if (stmt && g->faults)
 		stmt = append(g, append(g, NULL, stmt),
-			      ki_d_gen_error(g, meter_fault(g, error_clauses(g))));
+			      ki_d_gen_error(g, ki_d_gen_meter_fault(g, error_clauses(g))));
 	if (stmt && g->d->exits && strcmp(g->d->probes.v[g->site->probe].name, "END") != 0)
 		stmt = ki_stmt_if(g->s, ki_expr_unary(g->s, KI_LNOT, ki_expr_var(g->s, &stopped)),
 				  stmt, NULL);
@@ -475,11 +445,11 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 	if (list && site->is_trigger)
 		list = ki_d_gen_trigger(&g, list, site->probe);
 	if (list && p->hook && p->hook->user)
-		list = ki_d_gen_user_meant(&g, p->hook->user, meter_passes(&g, list));
+		list = ki_d_gen_user_meant(&g, p->hook->user, ki_d_gen_meter_passes(&g, list));
 	else if (list)
-		list = meter_passes(&g, p->hook && !ki_d_hook_tells(p->hook)
-						? ki_d_gen_meant(&g, p->hook, list)
-						: list);
+		list = ki_d_gen_meter_passes(&g, p->hook && !ki_d_hook_tells(p->hook)
+							 ? ki_d_gen_meant(&g, p->hook, list)
+							 : list);
 	if (list)
 		ki_snippet_body(g.s, list);
 	*out = list ? g.s : NULL;

@@ -163,8 +163,12 @@ unsigned int ki_d_gen_keys(struct ki_d_gen *g, const struct ki_d_node *list,
 /* The word of a value that is the same for all hits of the place. */
 uint64_t ki_d_gen_constant(struct ki_d_gen *g, const struct ki_d_node *n);
 
-/* code.c: one more for a counter of the place (struct ki_d_meter). */
+/* code_meter.c: one more for a counter of the place (struct ki_d_meter). */
 struct ki_node *ki_d_gen_meter(struct ki_d_gen *g, uint32_t counter);
+/* The list of a place, of a fault, of a clause with what counts it, if it is to be counted. */
+struct ki_node *ki_d_gen_meter_passes(struct ki_d_gen *g, struct ki_node *list);
+struct ki_node *ki_d_gen_meter_fault(struct ki_d_gen *g, struct ki_node *list);
+struct ki_node *ki_d_gen_meter_end(struct ki_d_gen *g, struct ki_node *list);
 /* code_clock.c: how often a list names timestamp; keep the time; what timestamp is. */
 unsigned int ki_d_timestamps(const struct ki_d_node *list);
 struct ki_node *ki_d_gen_keep_time(struct ki_d_gen *g);
