@@ -168,6 +168,9 @@ unsigned int ki_d_arg_words(const struct ki_dlang *d, const struct ki_d_arg *a);
 
 struct ki_d_type ki_d_print_type(struct ki_dlang *d, const struct ki_d_node *n); /* of print() */
 
+/* Bytes of memory that trace() prints: of a struct or an array; 0: it prints a value. */
+uint64_t ki_d_traced_size(struct ki_dlang *d, const struct ki_d_node *n);
+
 /* What a clause does that its reader sees. */
 struct ki_d_action {
 	const struct ki_d_node *node; /* the call; NULL: the default action */

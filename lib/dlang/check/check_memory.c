@@ -14,10 +14,26 @@ static uint32_t most_bytes(const struct ki_d_checker *c)
 	return (KI_RECORD_WORDS - 3) * ki_d_bytes_piece(c->d);
 }
 
-int ki_d_check_traced(struct ki_d_checker *c, const struct ki_d_node *n)
+uint64_t ki_d_traced_size(struct ki_dlang *d, const struct ki_d_node *n)
+{
+	if (ki_d_is_struct(n->type))
+		return ki_d_sizeof(&d->types, n->type);
+	if (n->kind != KI_D_CAST || !ki_d_is_array(n->kid[0]->type) ||
+	    ki_d_is_string(ki_d_pointed(&d->types, n->kid[0]->type)))
+		return 0;
+	return ki_d_sizeof(&d->types, n->kid[0]->type);
+}
+
+int ki_d_check_traced(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const uint64_t size = ki_d_sizeof(&c->d->types, n->type);
 
+	if (!ki_d_is_struct(n->type)) {
+		const bool text = ki_d_is_text(&c->d->types, n->type) && size > most_bytes(c);
+
+		c->d->texts_used |= ki_d_is_array(n->type);
+		return text ? ki_d_to_text(c, n) : ki_d_decay(c, n);
+	}
 	if (n->type.xlator || !size || size > most_bytes(c))
 		return FAIL(c, n, "D_UNKNOWN", "trace() of a struct %s: trace() its members",
 			    n->type.xlator ? "that is translated"

@@ -271,10 +271,10 @@ static int check_trace(struct ki_d_checker *c, struct ki_d_node *n)
 	if (of->kind == KI_D_AGG)
 		return FAIL(c, of, "D_TRACE_DYN", "an aggregation has no value: printa(@%.40s)",
 			    of->text);
-	ret = ki_d_check_all(c, of);
+	ret = ki_d_check_expr(c, of);
 	if (!ret && of->type.base == KI_D_VOID && !of->type.stars)
 		ret = FAIL(c, of, "D_TRACE_VOID", "trace() wants a value");
-	return ret || !ki_d_is_struct(of->type) ? ret : ki_d_check_traced(c, of);
+	return ret ? ret : ki_d_check_traced(c, of);
 }
 
 static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)

@@ -59,9 +59,11 @@ static const struct ki_d_node *list_aggs(struct ki_d_action *a, const struct ki_
 
 static int list_trace(struct ki_dlang *d, struct ki_d_action *a, const struct ki_d_node *n)
 {
-	if (!ki_d_is_struct(n->type))
+	const uint64_t size = ki_d_traced_size(d, n);
+
+	if (!size)
 		return add_arg(a, n);
-	add_bytes(a, n, ki_d_sizeof(&d->types, n->type));
+	add_bytes(a, n, size);
 	return 0;
 }
 

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dlang/print/bars.h"
+#include "dlang/print/show.h"
 #include "dlang/print/sort.h"
 #include "dlang/print/aggregate.h"
 
@@ -58,6 +60,20 @@ int ki_d_line_begin(struct ki_d_line *l, const struct ki_d_reading *r, unsigned 
 	return 0;
 }
 
+/* trace() of a struct or an array: a string, if its bytes are one. */
+static void put_bytes(struct ki_json *j, struct ki_d_reading *r, const struct ki_d_arg *a)
+{
+	uint8_t *bytes = ki_d_take_bytes(r, a->size);
+	char *text = bytes && ki_d_show_is_text(bytes, a->size)
+			     ? strndup((const char *)bytes, a->size)
+			     : NULL;
+
+	if (text)
+		ki_json_str(j, NULL, text);
+	free(text);
+	free(bytes);
+}
+
 static void put_value(struct ki_json *j, struct ki_d_reading *r, const struct ki_d_arg *a)
 {
 	char place[KI_D_ADDRESS];
@@ -68,7 +84,9 @@ static void put_value(struct ki_json *j, struct ki_d_reading *r, const struct ki
 		ki_json_str(j, NULL, ki_d_take_place(r, a, place));
 	else if (a->form == KI_D_FORM_WORD)
 		put_number(j, NULL, a->node->type, ki_d_take_word(r));
-	else if (a->form != KI_D_FORM_BYTES)
+	else if (a->form == KI_D_FORM_BYTES)
+		put_bytes(j, r, a);
+	else
 		ki_json_str(j, NULL, ki_d_take_text(r, a));
 }
 

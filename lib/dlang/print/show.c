@@ -86,6 +86,13 @@ static bool is_text(const uint8_t *bytes, size_t n, size_t *len)
 	return i == n && *len;
 }
 
+bool ki_d_show_is_text(const uint8_t *bytes, size_t n)
+{
+	size_t len;
+
+	return is_text(bytes, n, &len);
+}
+
 void ki_d_show_text_or_bytes(FILE *f, const uint8_t *bytes, size_t n, int width)
 {
 	size_t len;

@@ -21,6 +21,8 @@ void ki_d_show_key(FILE *f, unsigned int size, uint64_t value);
  */
 void ki_d_show_bytes(FILE *f, const uint8_t *bytes, size_t n);
 
+bool ki_d_show_is_text(const uint8_t *bytes, size_t n); /* then zeros, if anything */
+
 /* Characters as they are, or, if not all of them can be printed, memory. width 0: no blanks. */
 void ki_d_show_text_or_bytes(FILE *f, const uint8_t *bytes, size_t n, int width);
 

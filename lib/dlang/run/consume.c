@@ -21,7 +21,7 @@
 
 /* ---- what is printed ---- */
 
-static void print_trace(struct ki_d_reading *r, const struct ki_d_arg *a, bool quiet)
+void ki_d_print_value(struct ki_d_reading *r, const struct ki_d_arg *a, bool quiet)
 {
 	FILE *f = r->c->f;
 	char place[KI_D_ADDRESS];
@@ -31,7 +31,8 @@ static void print_trace(struct ki_d_reading *r, const struct ki_d_arg *a, bool q
 	else if (ki_d_is_place(a->node->type))
 		fprintf(f, "  %-50s", ki_d_take_place(r, a, place));
 	else if (a->form != KI_D_FORM_WORD)
-		fprintf(f, quiet ? "%s" : "  %-33s", ki_d_take_text(r, a));
+		fprintf(f, "%s%-*s", quiet ? "" : "  ", quiet ? 0 : KI_D_TEXT_COLUMNS,
+			ki_d_take_text(r, a));
 	else
 		ki_d_show_number(f, a->node->type, ki_d_take_word(r), quiet);
 }
@@ -170,60 +171,7 @@ static int change_aggregation(struct ki_d_reading *r, const struct ki_d_action *
 	}
 }
 
-static int print_memory(struct ki_d_reading *r, const struct ki_d_action *a)
-{
-	const uint32_t size = a->args[0].size;
-	uint8_t *bytes = ki_d_take_bytes(r, size);
-	uint64_t shown = size;
-
-	if (!bytes)
-		return ki_d_no_memory(r->c->err);
-	if (a->nargs > 1)
-		shown = ki_d_take_word(r);
-	ki_d_show_bytes(r->c->f, bytes, shown < size ? (uint32_t)shown : size);
-	free(bytes);
-	return 0;
-}
-
-static int print_typed(struct ki_d_reading *r, const struct ki_d_action *a)
-{
-	const struct ki_d_arg *arg = &a->args[0];
-	uint8_t *bytes = ki_d_take_bytes(r, arg->size);
-
-	if (!bytes)
-		return ki_d_no_memory(r->c->err);
-	ki_d_print_at(r->c->d, r->c->f, ki_d_print_type(r->c->d, arg->node), ki_d_take_word(r),
-		      bytes, arg->size);
-	free(bytes);
-	return 0;
-}
-
 static int end_speculation(struct ki_d_reading *r, bool commit);
-
-/* Option rawbytes: a string as the bytes that it has room for. */
-static int print_raw(struct ki_d_reading *r, const struct ki_d_arg *arg)
-{
-	const unsigned int size = ki_d_strsize(r->c->d);
-	const char *text = ki_d_take_text(r, arg);
-	uint8_t *bytes = calloc(1, size);
-
-	if (!bytes)
-		return ki_d_no_memory(r->c->err);
-	memcpy(bytes, text, strnlen(text, size - 1));
-	ki_d_show_bytes(r->c->f, bytes, size);
-	free(bytes);
-	return 0;
-}
-
-static int print_value(struct ki_d_reading *r, const struct ki_d_action *a)
-{
-	if (a->args[0].form == KI_D_FORM_BYTES)
-		return print_memory(r, a);
-	if (r->c->d->set.rawbytes && ki_d_is_string(a->args[0].node->type))
-		return print_raw(r, &a->args[0]);
-	print_trace(r, &a->args[0], r->c->d->set.quiet);
-	return 0;
-}
 
 static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 {
@@ -235,7 +183,7 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 		return 0;
 	case KI_D_F_TRACE:
 	case KI_D_F_PLACE:
-		return print_value(r, a);
+		return ki_d_print_traced(r, a);
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
 		ki_d_stack_print(d, ki_d_take_word(r), a->node->type.num, r->c->f);
@@ -253,11 +201,11 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 	case KI_D_F_EXIT:
 		return stop(r);
 	case KI_D_F_PRINT:
-		return print_typed(r, a);
+		return ki_d_print_typed(r, a);
 	case KI_D_F_RAISE:
 		return send_signal(r, a);
 	case KI_D_F_TRACEMEM:
-		return print_memory(r, a);
+		return ki_d_print_memory(r, a);
 	case KI_D_F_COMMIT:
 	case KI_D_F_DISCARD:
 		return end_speculation(r, a->node->sym.function->kind == KI_D_F_COMMIT);

@@ -25,4 +25,14 @@ const char *ki_d_take_place(struct ki_d_reading *r, const struct ki_d_arg *a,
 /* The pieces of a piece of memory, one after the other; what is not there is 0. Free it. */
 uint8_t *ki_d_take_bytes(struct ki_d_reading *r, uint32_t size);
 
+#define KI_D_TEXT_COLUMNS 33 /* of a string that trace() prints, at least */
+
+/* consume.c: one value. */
+void ki_d_print_value(struct ki_d_reading *r, const struct ki_d_arg *a, bool quiet);
+
+/* memory.c: tracemem(), print(), trace(). */
+int ki_d_print_memory(struct ki_d_reading *r, const struct ki_d_action *a);
+int ki_d_print_typed(struct ki_d_reading *r, const struct ki_d_action *a);
+int ki_d_print_traced(struct ki_d_reading *r, const struct ki_d_action *a);
+
 #endif

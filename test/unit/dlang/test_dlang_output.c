@@ -241,6 +241,17 @@ static void memory(FILE *f)
 	ki_d_show_text_or_bytes(f, (const uint8_t *)"abc\0\0", 5, 0);
 }
 
+/* What trace() of an array shows as characters: all bytes up to the zeros at its end. */
+static void test_text(void **state)
+{
+	(void)state;
+	assert_true(ki_d_show_is_text((const uint8_t *)"ab \n", 4));
+	assert_true(ki_d_show_is_text((const uint8_t *)"ab\0\0", 4));
+	assert_false(ki_d_show_is_text((const uint8_t *)"ab\0c", 4));
+	assert_false(ki_d_show_is_text((const uint8_t *)"a\5b\0", 4));
+	assert_false(ki_d_show_is_text((const uint8_t *)"\0\0\0\0", 4));
+}
+
 static void test_values(void **state)
 {
 	char *text;
@@ -268,6 +279,7 @@ int main(void)
 		cmocka_unit_test(test_lquantize), cmocka_unit_test(test_llquantize),
 		cmocka_unit_test(test_order),	  cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_options),	  cmocka_unit_test(test_values),
+		cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
