@@ -103,6 +103,11 @@ static int number_of(const struct ki_d_parser *p, const struct words *w, struct 
 	    w->is_short > 1 || w->is_signed > 1 || w->is_unsigned > 1)
 		return fail(p, "D_DECL_COMBO", "these words make no type%s", "");
 	*out = ki_d_int(w->is_unsigned ? (enum ki_type)(num + (KI_U8 - KI_I8)) : num);
+	out->called = w->is_char && w->is_signed      ? "signed char"
+		      : w->is_char && !w->is_unsigned ? "char"
+		      : w->is_long < 2		      ? NULL
+		      : w->is_unsigned		      ? "unsigned long long"
+						      : "long long";
 	return 0;
 }
 

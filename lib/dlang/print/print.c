@@ -31,7 +31,7 @@ struct value {
 
 /* ---- types ---- */
 
-/* The name that a typedef has given to a struct or union, or its tag. */
+/* As it is written, or as a typedef has named it, or its tag. */
 void ki_d_type_base(struct ki_d_types *t, struct ki_d_type type, char *text, size_t size)
 {
 	static const char *const kinds[] = {[KI_D_DEF_STRUCT] = "struct ",
@@ -44,6 +44,10 @@ void ki_d_type_base(struct ki_d_types *t, struct ki_d_type type, char *text, siz
 	const struct ki_d_def *d;
 	char plain[KI_D_TYPE_NAME];
 
+	if (type.called) {
+		snprintf(text, size, "%s", type.called);
+		return;
+	}
 	type.stars = 0;
 	for (size_t i = 0; type.def && i < t->defs.n; i++) {
 		d = t->defs.v[i];
@@ -123,14 +127,22 @@ static void indent(const struct printing *p)
 	fprintf(p->f, "%*s", (int)(MARGIN + p->depth), "");
 }
 
+static bool is_character(struct ki_d_type type)
+{
+	return !type.stars && type.base == KI_D_INT && !type.def &&
+	       (type.called ? !strcmp(type.called, "char") : type.num == KI_I8);
+}
+
 static void put_word(struct printing *p, struct ki_d_type type, uint64_t word)
 {
 	const struct ki_d_def *d = ki_d_def_of(&p->d->types, type);
 
-	if (type.stars) {
+	if (type.stars)
 		fprintf(p->f, "0x%" PRIx64, word);
+	else if (is_character(type) && isprint((uint8_t)word))
+		fprintf(p->f, "'%c'", (uint8_t)word);
+	if (type.stars || (is_character(type) && isprint((uint8_t)word)))
 		return;
-	}
 	for (size_t i = 0; d && d->kind == KI_D_DEF_ENUM && i < d->members.n; i++)
 		if (d->members.v[i].value == (int64_t)word) {
 			fputs(d->members.v[i].name, p->f);
@@ -140,22 +152,6 @@ static void put_word(struct printing *p, struct ki_d_type type, uint64_t word)
 		fprintf(p->f, "%" PRIu64, word);
 	else
 		fprintf(p->f, "%" PRId64, (int64_t)word);
-}
-
-/* Characters up to the first 0, if all of them can be printed. */
-static bool put_text(struct printing *p, const struct value *v)
-{
-	const uint8_t *at = p->bytes + v->bit / 8;
-	const size_t n = bits_of(p, v) / 8;
-	size_t len = 0;
-
-	if (!ki_d_is_text(&p->d->types, v->type))
-		return false;
-	while (len < n && at[len])
-		if (!isprint(at[len++]))
-			return false;
-	fprintf(p->f, "\"%.*s\"", (int)len, (const char *)at);
-	return true;
 }
 
 static void put(struct printing *p, const struct value *v);
@@ -195,6 +191,8 @@ static void put_elements(struct printing *p, const struct value *v)
 		}
 		if (!is_zero(p, &in))
 			put(p, &in);
+		else if (is_character(in.type)) /* the string has ended */
+			return;
 	}
 }
 
@@ -227,10 +225,10 @@ static void put(struct printing *p, const struct value *v)
 	if (v->name)
 		fprintf(p->f, ".%s = ", v->name);
 	fprintf(p->f, "(%s)%s", name, whole ? " " : "");
-	if (!whole)
-		put_word(p, v->type, word_of(p, v));
-	else if (!is_there(p, v) || !put_text(p, v))
+	if (whole)
 		put_inside(p, v);
+	else
+		put_word(p, v->type, word_of(p, v));
 	fputs(p->depth ? ",\n" : "\n", p->f);
 }
 

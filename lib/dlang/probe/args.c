@@ -397,6 +397,7 @@ bool ki_dlang_argument(struct ki_dlang *d, size_t i, unsigned int arg, char *tex
 		return false;
 	if (r.row && as_written(r.row->args[arg], text, size))
 		return true;
+	type.called = NULL; /* numbers by C's names for them */
 	ki_d_type_base(&d->types, type, text, size);
 	len = strlen(text);
 	snprintf(text + len, size - len, "%s%.*s", type.stars ? " " : "", type.stars,

@@ -83,6 +83,7 @@ int ki_d_type_named(const char *name, struct ki_d_type *out)
 		if (!strcmp(name, types[i].name)) {
 			out->base = types[i].base;
 			out->num = types[i].num;
+			ki_d_call(out, types[i].name);
 			return 0;
 		}
 	if (ki_type_named(name, &num))
@@ -118,7 +119,10 @@ const char *ki_d_type_name(struct ki_d_type t, char name[KI_D_TYPE_NAME])
 		[KI_D_FLOAT] = "double",      [KI_D_STRUCT] = "struct", [KI_D_ARRAY] = "array",
 		[KI_D_FUNCTION] = "function", [KI_D_PLACE] = "symbol"};
 
-	snprintf(name, KI_D_TYPE_NAME, "%s%s%.*s", t.base == KI_D_INT ? nums[t.num] : bases[t.base],
+	snprintf(name, KI_D_TYPE_NAME, "%.40s%s%.*s",
+		 t.called && t.base == KI_D_INT ? t.called
+		 : t.base == KI_D_INT		? nums[t.num]
+						: bases[t.base],
 		 t.stars ? " " : "", t.stars, "****************");
 	return name;
 }

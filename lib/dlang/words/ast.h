@@ -35,9 +35,11 @@ struct ki_d_type {
 	uint8_t num;  /* enum ki_type of KI_D_INT; bytes of KI_D_FLOAT; frames of KI_D_STACK, 0:
 			 as options say */
 	uint8_t stars;
-	bool scratch;	 /* of a pointer: it leads into scratch memory, which can be written */
-	uint16_t xlator; /* of a struct or pointer: what its members are translated by, + 1 */
-	uint32_t def;	 /* the number of its definition (types.h); 0: it has none */
+	bool scratch;	    /* of a pointer: it leads into scratch memory, which can be written */
+	uint16_t xlator;    /* of a struct or pointer: what its members are translated by, + 1 */
+	uint32_t def;	    /* the number of its definition (types.h); 0: it has none */
+	const char *called; /* the base, or that of an array's elements, where it is written, if
+			       print() would say another name; it stays as long as types do */
 };
 
 enum ki_d_kind {
@@ -134,6 +136,13 @@ static inline bool ki_d_same_type(struct ki_d_type a, struct ki_d_type b)
 {
 	return a.base == b.base && a.stars == b.stars && a.def == b.def &&
 	       (a.num == b.num || (a.base != KI_D_INT && a.base != KI_D_FLOAT));
+}
+
+/* A name for it: what has stars or elements keeps the one that it has. */
+static inline void ki_d_call(struct ki_d_type *t, const char *name)
+{
+	if (!t->stars && t->base != KI_D_ARRAY && t->base != KI_D_FUNCTION)
+		t->called = name;
 }
 
 /* How it is held: pointers as u64. */

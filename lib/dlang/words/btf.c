@@ -2,6 +2,7 @@
 /*
  * Types from BTF: each becomes a definition when it is met, and is met once.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,18 +129,32 @@ static struct ki_d_def *def_at(struct ki_d_types *t, size_t b, uint32_t id, enum
 	return d;
 }
 
-static struct ki_d_type number(const struct btf_type *bt)
+/* What others call a number that D has another name for. */
+static const char *called(const char *name)
+{
+	static const char *const names[][2] = {{"char", "char"},
+					       {"_Bool", "_Bool"},
+					       {"long long int", "long long"},
+					       {"long long unsigned int", "unsigned long long"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i][0]))
+			return names[i][1];
+	return NULL;
+}
+
+static struct ki_d_type number(const struct btf_type *bt, const char *name)
 {
 	const bool sign = btf_int_encoding(bt) & BTF_INT_SIGNED;
 	const unsigned int bits = btf_int_bits(bt);
+	const enum ki_type s = bits == 8 || bits == 1 ? KI_I8
+			       : bits == 16	      ? KI_I16
+			       : bits == 32	      ? KI_I32
+						      : KI_I64;
+	struct ki_d_type type = ki_d_int(sign ? s : (enum ki_type)(s + (KI_U8 - KI_I8)));
 
-	if (bits == 8 || bits == 1)
-		return ki_d_int(sign ? KI_I8 : KI_U8);
-	if (bits == 16)
-		return ki_d_int(sign ? KI_I16 : KI_U16);
-	if (bits == 32)
-		return ki_d_int(sign ? KI_I32 : KI_U32);
-	return ki_d_int(sign ? KI_I64 : KI_U64);
+	type.called = called(name);
+	return type;
 }
 
 static struct ki_d_type composite(struct ki_d_types *t, size_t b, uint32_t id)
@@ -192,7 +207,7 @@ static struct ki_d_type convert(struct ki_d_types *t, size_t b, uint32_t id, uns
 		return nothing();
 	switch (btf_kind(bt)) {
 	case BTF_KIND_INT:
-		return number(bt);
+		return number(bt, name_at(t, b, bt->name_off));
 	case BTF_KIND_FLOAT:
 		return (struct ki_d_type){.base = KI_D_FLOAT, .num = (uint8_t)bt->size};
 	case BTF_KIND_PTR:
@@ -211,7 +226,10 @@ static struct ki_d_type convert(struct ki_d_types *t, size_t b, uint32_t id, uns
 	case BTF_KIND_FUNC_PROTO:
 		return prototype(t, b, id);
 	default: /* what gives another one a name or an attribute */
-		return convert(t, b, bt->type, depth + 1);
+		type = convert(t, b, bt->type, depth + 1);
+		if (btf_kind(bt) == BTF_KIND_TYPEDEF)
+			ki_d_call(&type, name_at(t, b, bt->name_off));
+		return type;
 	}
 }
 
@@ -305,6 +323,32 @@ int ki_d_btf_find(struct ki_d_types *t, const char *module, const char *name, un
 	return find_in(t, ki_d_btf_known(t) ? 0 : SIZE_MAX, name, kind, out);
 }
 
+static size_t any_module(struct ki_d_types *t, DIR *dir, const char *name, unsigned int kind)
+{
+	size_t found = SIZE_MAX, b;
+
+	for (struct dirent *e = readdir(dir); e && found == SIZE_MAX; e = readdir(dir)) {
+		b = *e->d_name == '.' ? SIZE_MAX : module_btf(t, e->d_name);
+		if (b != SIZE_MAX &&
+		    btf__find_by_name_kind(t->btfs.v[b].btf, name, (uint32_t)kind) > 0)
+			found = b;
+	}
+	return found;
+}
+
+int ki_d_btf_find_anywhere(struct ki_d_types *t, const char *name, unsigned int kind,
+			   struct ki_d_type *out)
+{
+	DIR *dir = t->path || !ki_d_btf_known(t) ? NULL : opendir(ROOT);
+	size_t b;
+
+	if (!dir)
+		return -ENOENT;
+	b = any_module(t, dir, name, kind);
+	closedir(dir);
+	return find_in(t, b, name, kind, out);
+}
+
 int ki_d_btf_enumerator(struct ki_d_types *t, const char *name, struct ki_d_type *type,
 			int64_t *value)
 {
@@ -354,6 +398,13 @@ int ki_d_btf_find(struct ki_d_types *t, const char *module, const char *name, un
 		  struct ki_d_type *out)
 {
 	(void)t, (void)module, (void)name, (void)kind, (void)out;
+	return -ENOENT;
+}
+
+int ki_d_btf_find_anywhere(struct ki_d_types *t, const char *name, unsigned int kind,
+			   struct ki_d_type *out)
+{
+	(void)t, (void)name, (void)kind, (void)out;
 	return -ENOENT;
 }
 

@@ -79,12 +79,17 @@ uint64_t ki_d_sizeof(struct ki_d_types *t, struct ki_d_type type)
 struct ki_d_type ki_d_pointed(struct ki_d_types *t, struct ki_d_type type)
 {
 	const struct ki_d_def *d = def_of(t, type);
+	struct ki_d_type of;
 
 	if (type.stars) {
 		type.stars--;
 		return type;
 	}
-	return type.base == KI_D_ARRAY && d ? d->of : (struct ki_d_type){.base = KI_D_VOID};
+	if (type.base != KI_D_ARRAY || !d)
+		return (struct ki_d_type){.base = KI_D_VOID};
+	of = d->of;
+	of.called = type.called;
+	return of;
 }
 
 struct ki_d_type ki_d_array_of(struct ki_d_types *t, struct ki_d_type of, uint64_t n)
@@ -104,7 +109,7 @@ struct ki_d_type ki_d_array_of(struct ki_d_types *t, struct ki_d_type of, uint64
 	d->of = of;
 	d->n = n;
 	d->complete = true;
-	return (struct ki_d_type){.base = KI_D_ARRAY, .def = d->number};
+	return (struct ki_d_type){.base = KI_D_ARRAY, .def = d->number, .called = of.called};
 }
 
 bool ki_d_is_text(struct ki_d_types *t, struct ki_d_type type)
@@ -147,6 +152,7 @@ int ki_d_typedef(struct ki_d_types *t, const char *name, struct ki_d_type *out)
 
 	if (d) {
 		*out = d->of;
+		ki_d_call(out, d->name);
 		return 0;
 	}
 	return ki_d_typedef_in(t, NULL, name, out);
@@ -165,7 +171,9 @@ int ki_d_tagged(struct ki_d_types *t, enum ki_d_def_kind kind, const char *modul
 	}
 	if (kind == KI_D_DEF_ENUM && !ki_d_btf_find(t, module, tag, BTF_ENUM64, out))
 		return 0;
-	return ki_d_btf_find(t, module, tag, btf_kinds[kind], out);
+	if (!ki_d_btf_find(t, module, tag, btf_kinds[kind], out))
+		return 0;
+	return module ? -ENOENT : ki_d_btf_find_anywhere(t, tag, btf_kinds[kind], out);
 }
 
 const struct ki_d_def *ki_d_function_type(struct ki_d_types *t, const char *module,

@@ -106,6 +106,8 @@ int ki_d_variable_type(struct ki_d_types *t, const char *module, const char *nam
 		       struct ki_d_type *out);
 
 /* btf.c: what types.c asks BTF for. */
+int ki_d_btf_find_anywhere(struct ki_d_types *t, const char *name, unsigned int kind,
+			   struct ki_d_type *out); /* in any module's */
 int ki_d_btf_find(struct ki_d_types *t, const char *module, const char *name, unsigned int kind,
 		  struct ki_d_type *out);
 void ki_d_btf_load(struct ki_d_types *t, struct ki_d_def *def);

@@ -40,7 +40,11 @@ is "print() of a structure" "$(timeout 60 "$kd" -qn "$types"' BEGIN { this->o = 
 >(struct out) {
 > .i = (struct in) {
 >  .a = (int)-5,
->  .c = (char [8]) \"abc\",
+>  .c = (char [8]) [
+>   (char)'a',
+>   (char)'b',
+>   (char)'c',
+>  ],
 > },
 > .l = (long [4]) [
 >  (long)77,
@@ -51,9 +55,12 @@ is "print() of a structure" "$(timeout 60 "$kd" -qn "$types"' BEGIN { this->o = 
 > .p = (struct in *)0x1234,
 > (union) {
 >  .s = (short)9,
->  .u = (unsigned char)9,
+>  .u = (uint8_t)9,
 > },
 >}"
+is "types as they are written, characters up to the first 0" "$(d 'typedef struct { int a; } t_t; struct q { t_t t; bool b; __u8 c; long long ll; unsigned long long ull; char ch[4]; int8_t i[2]; pid_t p; unsigned char uc; char *s; t_t ts[2]; char none[2]; }; BEGIN { p = (struct q *)alloca(sizeof(struct q));
+	p->t.a = 1; p->b = 1; p->c = 65; p->ll = -2; p->ull = 3; p->ch[0] = 7; p->ch[1] = 113; p->ch[3] = 114; p->i[1] = 65; p->p = 4; p->uc = 66; p->s = (char *)16; p->ts[1].a = 5; p->none[1] = 1; print(p); exit(0); }' | sed 's/^0x[0-9a-f]* /ADDR /' | tr -d '\n')" \
+	"ADDR = *(struct q) {.t = (t_t) {.a = (int)1,},.b = (bool)1,.c = (__u8)65,.ll = (long long)-2,.ull = (unsigned long long)3,.ch = (char [4]) [(char)7,(char)'q',],.i = (int8_t [2]) [(int8_t)65,],.p = (pid_t)4,.uc = (unsigned char)66,.s = (char *)0x10,.ts = (t_t [2]) [(t_t) {.a = (int)5,},],.none = (char [2]) [],}"
 is "of the kernel's" "$(timeout 60 "$kd" -qn 'BEGIN { print(curthread); print(*curthread); exit(0); }' -x strsize=1024 2> /tmp/kd.err | grep -c '(struct task_struct) {')" 2
 is "of numbers that pointers lead to, of a part of it" "$(d "$types"' BEGIN { this->c = (unsigned char *)alloca(8); *this->c = 1; print(this->c); print((enum e *)this->c); this->o = (struct out *)alloca(sizeof(struct out)); this->o->i.a = 3; print(&this->o->i.a); exit(0); }' | sed 's/^0x[0-9a-f]* /ADDR /' | tr '\n' ';')" \
 	'ADDR = *;(unsigned char)1;ADDR = *;(enum e)ONE;ADDR = *;(int)3;'
