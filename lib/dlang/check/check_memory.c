@@ -3,6 +3,7 @@
  * Calls about memory: of the kernel, of processes, and scratch memory.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "dlang/check/check.h"
 #include "dlang/words/names.h"
@@ -121,12 +122,71 @@ int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+static struct ki_d_node *call(struct ki_d_checker *c, uint32_t at, const char *name,
+			      struct ki_d_node *first)
+{
+	struct ki_d_node *n = ki_d_node_new(&c->d->pool, KI_D_CALL, at, strlen(name)),
+			 *size = ki_d_node_new(&c->d->pool, KI_D_NUMBER, at, 0);
+
+	if (!n || !size)
+		return NULL;
+	strcpy(n->text, name);
+	size->type = ki_d_int(KI_U64);
+	size->value = ki_d_strsize(c->d);
+	n->kid[0] = first ? first : size;
+	if (first)
+		first->next->next = size;
+	return n;
+}
+
+/* POINTER = STRING becomes POINTER = alloca(), bcopy(STRING, POINTER): it leads to the bytes. */
+static int become_copy(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *set = ki_d_node_new(&c->d->pool, KI_D_ASSIGN, n->at, 0),
+			 *to = ki_d_copy(c->d, n->kid[0], NULL, NULL, UINT32_MAX);
+
+	if (!set || !to)
+		return ki_d_no_memory(c->err);
+	set->op = KI_BINARIES;
+	set->kid[0] = n->kid[0];
+	set->kid[1] = call(c, n->at, "alloca", NULL);
+	n->kid[1]->next = to;
+	n->kid[1] = call(c, n->at, "bcopy", n->kid[1]);
+	n->kind = KI_D_COMMA;
+	n->op = 0;
+	n->kid[0] = set;
+	return set->kid[1] && n->kid[1] ? ki_d_check_expr(c, n) : ki_d_no_memory(c->err);
+}
+
+/* Is it one of a string to a variable that is a pointer of bytes? */
+static int check_pointer_store(struct ki_d_checker *c, struct ki_d_node *n, bool *is_one)
+{
+	const struct ki_d_node *to = n->kid[0];
+	const bool named = (to->kind == KI_D_NAME || to->kind == KI_D_THIS) && n->op == KI_BINARIES;
+	const struct ki_d_var *v = named && n == c->statement ? ki_d_var_find(c->d, to) : NULL;
+	struct ki_d_node *from;
+	int ret;
+
+	if (!v || v->nkeys || v->type.stars != 1 || v->type.base != KI_D_INT ||
+	    ki_d_size(ki_d_int((enum ki_type)v->type.num)) != 1)
+		return 0;
+	from = ki_d_copy(c->d, n->kid[1], NULL, NULL, UINT32_MAX);
+	ret = from ? ki_d_check_expr(c, from) : ki_d_no_memory(c->err);
+	if (ret || !ki_d_is_string(from->type))
+		return ret;
+	*is_one = true;
+	return become_copy(c, n);
+}
+
 int ki_d_check_string_store(struct ki_d_checker *c, struct ki_d_node *n, bool *is_one)
 {
 	struct ki_d_node *to = n->kid[0], *at, *size;
 	int ret;
 
 	*is_one = false;
+	ret = check_pointer_store(c, n, is_one);
+	if (ret || *is_one)
+		return ret;
 	if (to->kind != KI_D_DEREF || n->op != KI_BINARIES || n != c->statement)
 		return 0;
 	at = ki_d_copy(c->d, to->kid[0], NULL, NULL, UINT32_MAX);
