@@ -10,7 +10,7 @@
  *	code.c		a clause at a probe, to a snippet
  *	put.c		probes to places; cost.c: what that costs
  *	run.c		a program while it runs
- *	consume.c	records to text; outlet.c: where it goes
+ *	consume.c	records to text; outlet.c: where it goes; capture.c: packets
  *	aggregate.c	what aggregations print; bars.c, sort.c, show.c
  */
 #ifndef KI_DLANG_PROGRAM_H
@@ -66,7 +66,11 @@ enum ki_d_form {
 	KI_D_FORM_ADDRESS,     /* one word, of the kernel; in rows that have been read place.c's */
 	KI_D_FORM_USER,	       /* two words, a process and an address */
 	KI_D_FORM_PROCESS,     /* one word, the current process */
+	KI_D_FORM_PACKET,      /* KI_D_PACKET_WORDS, and bytes as KI_D_FORM_BYTES has them */
 };
+
+/* bytes that were taken << 32 | the packet's length; nanoseconds since 1970 */
+#define KI_D_PACKET_WORDS 2
 
 unsigned int ki_d_form_words(uint8_t form);
 
@@ -161,7 +165,7 @@ struct ki_d_pattern {
 struct ki_d_arg {
 	const struct ki_d_node *node;
 	uint8_t form;
-	uint32_t size; /* of KI_D_FORM_BYTES */
+	uint32_t size; /* of KI_D_FORM_BYTES and KI_D_FORM_PACKET */
 };
 
 unsigned int ki_d_arg_words(const struct ki_dlang *d, const struct ki_d_arg *a);

@@ -82,6 +82,7 @@ int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *f
 /* check_memory.c */
 int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_traced(struct ki_d_checker *c, struct ki_d_node *n); /* of trace() */
+int ki_d_check_pcap(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n);
 /* *x = s, where x leads to a string, becomes bcopy(s, x, sizeof(string)): *is_one. */
 int ki_d_check_string_store(struct ki_d_checker *c, struct ki_d_node *n, bool *is_one);

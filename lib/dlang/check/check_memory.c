@@ -72,6 +72,23 @@ int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n)
 	return 0;
 }
 
+/* A packet may be told by a number, too. */
+int ki_d_check_pcap(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	int ret = 0;
+
+	for (struct ki_d_node *k = n->kid[0]; !ret && k; k = k->next) {
+		ret = ki_d_check_expr(c, k);
+		if (!ret)
+			ret = ki_d_decay(c, k);
+		if (!ret && !ki_d_is_scalar(k->type))
+			ret = FAIL(c, k, "D_PROTO_ARG", "pcap() wants %s",
+				   k->next ? "a pointer to a sk_buff" : "a number of a protocol");
+	}
+	c->d->texts_used = true;
+	return ret;
+}
+
 /* An address, a number; a string where one can be, or must. */
 static int check_argument(struct ki_d_checker *c, struct ki_d_node *k, uint8_t op, bool first)
 {

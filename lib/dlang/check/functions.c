@@ -53,6 +53,7 @@ unsigned int ki_d_form_words(uint8_t form)
 					[KI_D_FORM_ADDRESS] = 1,
 					[KI_D_FORM_USER] = 2,
 					[KI_D_FORM_PROCESS] = 1,
+					[KI_D_FORM_PACKET] = KI_D_PACKET_WORDS,
 					[KI_D_FORM_BYTES] = 0};
 
 	return words[form];
@@ -62,8 +63,7 @@ unsigned int ki_d_arg_words(const struct ki_dlang *d, const struct ki_d_arg *a)
 {
 	const uint32_t piece = ki_d_bytes_piece(d);
 
-	return a->form == KI_D_FORM_BYTES ? (a->size + piece - 1) / piece
-					  : ki_d_form_words(a->form);
+	return ki_d_form_words(a->form) + (a->size + piece - 1) / piece;
 }
 
 /* ---- printf and printa ---- */
@@ -416,6 +416,7 @@ static int check_arguments(struct ki_d_checker *c, struct ki_d_node *n)
 		[KI_D_F_TRACE] = check_trace,
 		[KI_D_F_EXIT] = check_exit,
 		[KI_D_F_TRACEMEM] = ki_d_check_tracemem,
+		[KI_D_F_PCAP] = ki_d_check_pcap,
 		[KI_D_F_MEMORY] = ki_d_check_memory,
 		[KI_D_F_SPECULATION] = check_speculation,
 		[KI_D_F_SPECULATE] = check_speculation,

@@ -47,6 +47,22 @@ static int list_print(struct ki_dlang *d, struct ki_d_action *a, const struct ki
 	return 0;
 }
 
+/* A protocol that is no constant has a word of its own. */
+static int list_packet(struct ki_dlang *d, struct ki_d_action *a)
+{
+	const struct ki_d_node *skb = a->node->kid[0], *protocol = skb->next;
+	const bool known = protocol->kind == KI_D_NUMBER;
+	const uint64_t words = ROOM - 1 - KI_D_PACKET_WORDS - !known,
+		       room = words * ki_d_bytes_piece(d),
+		       size = (uint64_t)d->set.pcapsize < room ? (uint64_t)d->set.pcapsize : room;
+
+	if (!known)
+		add_arg(a, protocol);
+	add_bytes(a, skb, size);
+	a->args[a->nargs - 1].form = KI_D_FORM_PACKET;
+	return 0;
+}
+
 /* Those of printa() and its like, behind a format; what stands behind them. */
 static const struct ki_d_node *list_aggs(struct ki_d_action *a, const struct ki_d_node *n)
 {
@@ -87,6 +103,8 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 		add_bytes(a, n, n->next->value);
 		n = n->next->next;
 		break;
+	case KI_D_F_PCAP:
+		return list_packet(d, a);
 	case KI_D_F_TRACE:
 		return list_trace(d, a, n);
 	case KI_D_F_PRINT:

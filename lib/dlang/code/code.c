@@ -132,12 +132,12 @@ static struct ki_node *assignments(struct ki_d_gen *g, const struct ki_d_node *n
 
 /* ---- actions ---- */
 
-/* What an action puts into its record: how many nodes. */
 static unsigned int argument(struct ki_d_gen *g, const struct ki_d_arg *a, struct ki_node **values)
 {
 	if (a->form == KI_D_FORM_BYTES)
 		return ki_d_gen_bytes(g, a->node, a->size, values);
-	return ki_d_gen_value(g, a->node, a->form, values);
+	return a->form == KI_D_FORM_PACKET ? ki_d_gen_packet(g, a->node, a->size, values)
+					   : ki_d_gen_value(g, a->node, a->form, values);
 }
 
 static struct ki_node *record(struct ki_d_gen *g, uint32_t number)

@@ -93,6 +93,9 @@ struct ki_node *ki_d_gen_store(struct ki_d_gen *g, enum ki_type type, struct ki_
 /* The bytes at an address, in pieces: how many nodes. */
 unsigned int ki_d_gen_bytes(struct ki_d_gen *g, const struct ki_d_node *at, uint64_t size,
 			    struct ki_node **nodes);
+/* code_packet.c: a packet for pcap(), of so many bytes at most: how many nodes. */
+unsigned int ki_d_gen_packet(struct ki_d_gen *g, const struct ki_d_node *skb, uint64_t size,
+			     struct ki_node **nodes);
 /* speculation(); speculate(), which remembers the number if it is one; that number; it is free.
  * ends: commit() and discard(), for which one that nspec has not is a fault. */
 struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g);

@@ -15,6 +15,7 @@
 #define SECOND	     INT64_C(1000000000)
 #define STRSIZE_MOST (64 << 10)
 #define SCRATCH	     4096
+#define PCAPSIZE     1514 /* of ethernet, with its head */
 
 void ki_d_settings_default(struct ki_d_settings *s)
 {
@@ -30,6 +31,7 @@ void ki_d_settings_default(struct ki_d_settings *s)
 				    .dynvarsize = 1 << 20,
 				    .scratchsize = SCRATCH,
 				    .printsize = 8192,
+				    .pcapsize = PCAPSIZE,
 				    .kdefs = 1,
 				    .cpu = -1,
 				    .switchrate = SECOND,
@@ -105,7 +107,7 @@ static const struct {
 	{"nolibs", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"noresolve", FLAG, ALIVE, NOWHERE, 0, 1},
 	{"nspec", NUMBER, PROGRAM, AT(nspec), 0, 1024},
-	{"pcapsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"pcapsize", SIZE, PROGRAM, AT(pcapsize), 0, INT64_MAX},
 	{"pgmax", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
 	{"preallocate", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
 	{"plain", FLAG, PROGRAM, AT(plain), 0, 1},

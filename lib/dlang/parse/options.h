@@ -17,6 +17,7 @@ struct ki_d_settings {
 	int64_t aggsortkey, aggsortkeypos, aggsortpos, aggsortrev;
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, aggsize, dynvarsize, nspec, specsize, scratchsize, printsize, cpu;
+	int64_t pcapsize;
 	int64_t switchrate, aggrate, rawbytes;
 	int64_t pspec;	    /* what may be a declaration or a probe is a probe */
 	int64_t overwrites; /* bufpolicy=ring */

@@ -90,6 +90,27 @@ static void put_value(struct ki_json *j, struct ki_d_reading *r, const struct ki
 		ki_json_str(j, NULL, ki_d_take_text(r, a));
 }
 
+static void put_packet(struct ki_json *j, struct ki_d_reading *r, const struct ki_d_action *a)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct ki_d_packet p;
+	char *text;
+
+	if (ki_d_take_packet(r, a, &p))
+		return;
+	text = calloc(2 * (size_t)p.size + 1, 1);
+	for (uint32_t i = 0; text && i < 2 * p.size; i++)
+		text[i] = digits[p.bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
+	ki_json_open(j, NULL, '{');
+	ki_json_u64(j, "protocol", p.kind);
+	ki_json_u64(j, "time", p.time);
+	ki_json_u64(j, "length", p.length);
+	ki_json_str(j, "bytes", text);
+	ki_json_close(j);
+	free(text);
+	free(p.bytes);
+}
+
 bool ki_d_line_action(struct ki_d_line *l, const struct ki_d_reading *r,
 		      const struct ki_d_action *a)
 {
@@ -103,6 +124,9 @@ bool ki_d_line_action(struct ki_d_line *l, const struct ki_d_reading *r,
 	case KI_D_F_USTACK:
 		for (unsigned int i = 0; i < a->nargs; i++)
 			put_value(&l->j, &values, &a->args[i]);
+		return true;
+	case KI_D_F_PCAP:
+		put_packet(&l->j, &values, a);
 		return true;
 	default:
 		return a->node->sym.function->kind == KI_D_F_PRINT ||

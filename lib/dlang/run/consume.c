@@ -206,6 +206,8 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 		return send_signal(r, a);
 	case KI_D_F_TRACEMEM:
 		return ki_d_print_memory(r, a);
+	case KI_D_F_PCAP:
+		return ki_d_capture(r, a);
 	case KI_D_F_COMMIT:
 	case KI_D_F_DISCARD:
 		return end_speculation(r, a->node->sym.function->kind == KI_D_F_COMMIT);
@@ -275,12 +277,13 @@ static void print_header(struct ki_d_reading *r, unsigned int cpu, bool first)
 	}
 }
 
-/* commit() and discard() by themselves have no line. */
+/* commit() and discard() by themselves have no line, and what goes into a capture has none. */
 static bool prints(const struct ki_dlang *d, uint32_t clause)
 {
 	const struct ki_d_clause *c = &d->clauses.v[clause];
 
-	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++)
+	for (uint32_t i = c->first_batch; !ki_d_captures(d, c) && i < c->first_batch + c->nbatches;
+	     i++)
 		if (!d->batches.v[i].silent)
 			return true;
 	return false;

@@ -94,6 +94,7 @@ int ki_d_outlet_reopen(struct ki_d_consumer *c, const char *name)
 	if (r->reopened)
 		fclose(r->reopened);
 	r->reopened = f;
+	r->captures = false;
 	return 0;
 }
 
@@ -110,6 +111,7 @@ int ki_d_outlet_truncate(struct ki_d_consumer *c)
 		return 0;
 	}
 	rewind(f);
+	c->d->run->captures = false;
 	if (ftruncate(fileno(f), 0) && errno != EINVAL) /* EINVAL: it is no file with a length */
 		return ki_err_set(c->err, -errno, 0, "D: ftruncate(): %s", strerror(errno));
 	return 0;

@@ -35,4 +35,17 @@ int ki_d_print_memory(struct ki_d_reading *r, const struct ki_d_action *a);
 int ki_d_print_typed(struct ki_d_reading *r, const struct ki_d_action *a);
 int ki_d_print_traced(struct ki_d_reading *r, const struct ki_d_action *a);
 
+/* Of pcap(): its first bytes, and how long it is. Free the bytes. -ENOMEM */
+struct ki_d_packet {
+	uint32_t kind, size, length;
+	uint64_t time; /* nanoseconds since 1970 */
+	uint8_t *bytes;
+};
+int ki_d_take_packet(struct ki_d_reading *r, const struct ki_d_action *a, struct ki_d_packet *out);
+
+/* capture.c: what pcap() does with it. Does a clause write packets into a file? Lines of text have
+ * no place between them. */
+int ki_d_capture(struct ki_d_reading *r, const struct ki_d_action *a);
+bool ki_d_captures(const struct ki_dlang *d, const struct ki_d_clause *c);
+
 #endif

@@ -75,7 +75,9 @@ struct ki_d_run {
 	struct ki_d_clock clock;
 	uint32_t thread;
 	bool applied;
-	FILE *reopened; /* by freopen() */
+	FILE *reopened; /* by freopen(): */
+	bool captures;	/* it has packets, */
+	uint32_t link;	/* of that kind */
 	bool header;	/* has been printed */
 	struct ki_d_hold hold;
 	uint64_t errors;	  /* faults of ERROR's clauses */

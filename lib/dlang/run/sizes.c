@@ -43,9 +43,7 @@ static uint64_t record_bytes(struct ki_dlang *d, const struct ki_d_clause *c)
 			for (unsigned int j = 0; j < d->actions.v[k].nargs; j++) {
 				const struct ki_d_arg *a = &d->actions.v[k].args[j];
 
-				n = aligned(n, a->form == KI_D_FORM_BYTES
-						       ? a->size
-						       : bytes_of(d, a->node->type));
+				n = aligned(n, a->size ? a->size : bytes_of(d, a->node->type));
 			}
 	}
 	return n;

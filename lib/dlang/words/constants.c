@@ -108,6 +108,13 @@ static const struct {
 	{"TCP_STATE_LAST_ACK", 9},
 	{"TCP_STATE_LISTEN", 10},
 	{"TCP_STATE_CLOSING", 11},
+	/* protocols of pcap() */
+	{"PCAP_NULL", 0},
+	{"PCAP_ETHER", 1},
+	{"PCAP_PPP", 9},
+	{"PCAP_IP", 12},
+	{"PCAP_WIFI", 105},
+	{"PCAP_IPOIB", 242},
 	C(EPERM),
 	C(ENOENT),
 	C(ENOTSUP),

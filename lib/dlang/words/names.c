@@ -121,6 +121,7 @@ static const struct ki_d_function functions[] = {
 	{"__swap32", KI_D_F_SWAP, KI_U32, 1, 1, NULL, {0}},
 	{"__swap64", KI_D_F_SWAP, KI_U64, 1, 1, NULL, {0}},
 	{"tracemem", KI_D_F_TRACEMEM, 0, 2, 3, NULL, {0}},
+	{"pcap", KI_D_F_PCAP, 0, 2, 2, NULL, {0}},
 	{"alloca", KI_D_F_MEMORY, KI_TEXT_ALLOCA, 1, 1, NULL, {0}},
 	{"bcopy", KI_D_F_MEMORY, KI_TEXT_COPY, 3, 3, NULL, {0}},
 	{"copyin", KI_D_F_MEMORY, KI_TEXT_ALLOCA_USER, 2, 2, NULL, {0}},

@@ -59,6 +59,7 @@ enum ki_d_function_kind {
 	KI_D_F_RAISE, /* without an argument SIGSTOP */
 	KI_D_F_NEVER, /* known, and refused when it is to run */
 	KI_D_F_TRACEMEM,
+	KI_D_F_PCAP,
 	KI_D_F_COMMIT,
 	KI_D_F_DISCARD,
 	KI_D_F_DENORMALIZE,
