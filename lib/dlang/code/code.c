@@ -191,7 +191,6 @@ static const struct ki_d_node *ends_speculation(const struct ki_d_gen *g, uint32
 	return n && ki_d_ends_speculation(n->sym.function) ? n : NULL;
 }
 
-/* The record of a batch stands where its first action does. */
 static struct ki_node *batch(struct ki_d_gen *g, struct ki_node *list, uint32_t number)
 {
 	const struct ki_d_node *ends = ends_speculation(g, number);
