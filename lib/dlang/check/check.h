@@ -40,8 +40,6 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct ki_d_type type);
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
-/* (struct s)v is v, if that is one. */
-int ki_d_strip_cast(struct ki_d_checker *c, struct ki_d_node **n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
 /* An operand, whose arrays are pointers then, and whose texts strings. */
 int ki_d_check_operand(struct ki_d_checker *c, struct ki_d_node *n);

@@ -55,24 +55,6 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 		    ki_d_type_name(n->kid[0]->type, a), ki_d_type_name(n->type, b));
 }
 
-int ki_d_strip_cast(struct ki_d_checker *c, struct ki_d_node **n)
-{
-	struct ki_d_node *cast = *n, *of;
-	int ret;
-
-	if (cast->kind != KI_D_CAST || !ki_d_is_struct(cast->about))
-		return 0;
-	ret = ki_d_strip_cast(c, &cast->kid[0]);
-	of = ki_d_copy(c->d, cast->kid[0], NULL, NULL, UINT32_MAX);
-	if (!ret)
-		ret = of ? ki_d_check_expr(c, of) : ki_d_no_memory(c->err);
-	if (ret || !ki_d_same_type(of->type, cast->about))
-		return ret;
-	cast->kid[0]->next = cast->next;
-	*n = cast->kid[0];
-	return 0;
-}
-
 /* ---- functions of strings ---- */
 
 int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function)

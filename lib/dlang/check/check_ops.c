@@ -306,9 +306,7 @@ int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 	ret = ki_d_check_string_store(c, n, &is_one);
 	if (ret || is_one)
 		return ret;
-	ret = ki_d_strip_cast(c, &n->kid[1]);
-	if (!ret)
-		ret = ki_d_check_operand(c, n->kid[1]);
+	ret = ki_d_check_operand(c, n->kid[1]);
 	if (!ret && appears && ki_d_is_action_call(n->kid[1]))
 		ret = FAIL(c, to, "D_VAR_UNDEF", "%.40s has no value", to->text);
 	if (!ret)

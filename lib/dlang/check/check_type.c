@@ -124,14 +124,12 @@ void ki_d_unwrap(struct ki_d_node *n)
 
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	int ret = ki_d_strip_cast(c, &n->kid[0]);
 	struct ki_d_node *of = n->kid[0], *was = ki_d_copy(c->d, of, NULL, NULL, UINT32_MAX);
 	const struct ki_d_member *m;
 	char name[KI_D_TYPE_NAME];
+	int ret = was ? ki_d_check_expr(c, of) : ki_d_no_memory(c->err);
 	uint64_t bit;
 
-	if (!ret)
-		ret = was ? ki_d_check_expr(c, of) : ki_d_no_memory(c->err);
 	if (ret)
 		return ret;
 	if (ki_d_is_stack_call(of))

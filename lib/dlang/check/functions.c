@@ -238,11 +238,7 @@ static int check_about_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && !more && is_minmax(n->kid[0]->sym.agg))
 		n->kid[0]->sym.agg->renewed |= n->sym.function->kind == KI_D_F_CLEAR ||
 					       n->sym.function->kind == KI_D_F_TRUNC;
-	return ret ? ret
-		   : ki_d_check_numbers(c, more,
-					n->sym.function->kind == KI_D_F_TRUNC
-						? "D_TRUNC_SCALAR"
-						: "D_NORMALIZE_SCALAR");
+	return ret ? ret : ki_d_check_numbers(c, more, "D_PROTO_ARG");
 }
 
 static int check_value(struct ki_d_checker *c, struct ki_d_node *n)

@@ -130,15 +130,27 @@ struct ki_node *ki_d_gen_vtimestamp(struct ki_d_gen *g)
 	return g->d->run->clock.factor ? nanoseconds(g, KI_FACT_CLOCK) : divided(g, KI_FACT_CLOCK);
 }
 
-/* The upper bits of two clocks, each times a large odd number. */
+/*
+ * Two clocks, well mixed: a bit of theirs changes each bit of the result in half of all cases. The
+ * multipliers are those of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+ * generators, 2014).
+ */
 struct ki_node *ki_d_gen_random(struct ki_d_gen *g)
 {
-	static const uint64_t odd[] = {0x9e3779b97f4a7c15, 0xd1342543de82ef95};
-	static const uint8_t clocks[] = {KI_FACT_TSC, KI_FACT_NANOTIME};
-	struct ki_node *x[2];
+	static const struct {
+		uint64_t odd;
+		unsigned int shift;
+	} rounds[] = {{0xbf58476d1ce4e5b9, 27}, {0x94d049bb133111eb, 31}};
+	struct ki_node *x = op(g, KI_MUL, ki_expr_fact(g->s, KI_FACT_NANOTIME), 0x9e3779b97f4a7c15);
+	struct ki_node *first;
 
-	for (int i = 0; i < 2; i++)
-		x[i] = op(g, KI_SHR,
-			  op(g, KI_MUL, ki_expr_fact(g->s, (enum ki_fact)clocks[i]), odd[i]), 33);
-	return ki_expr_cast(g->s, KI_I32, ki_expr_binary(g->s, KI_XOR, x[0], x[1]));
+	x = ki_expr_binary(g->s, KI_XOR, x, ki_expr_fact(g->s, KI_FACT_TSC));
+	for (size_t i = 0; i < sizeof(rounds) / sizeof(*rounds); i++) {
+		x = op(g, KI_MUL, x, rounds[i].odd);
+		first = ki_d_gen_set_temp(g, x);
+		x = ki_expr_binary(g->s, KI_XOR, ki_d_gen_temp(g),
+				   op(g, KI_SHR, ki_d_gen_temp(g), rounds[i].shift));
+		x = ki_expr_behind(g->s, first, x);
+	}
+	return ki_expr_cast(g->s, KI_I32, x);
 }

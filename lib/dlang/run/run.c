@@ -201,6 +201,8 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 
 	if (d->users_used && d->o.target)
 		ki_d_place_look(d, (uint32_t)d->o.target);
+	if (d->set.switchrate < (int64_t)milliseconds * 1000000)
+		milliseconds = (int)(d->set.switchrate / 1000000);
 	ki_d_later_wait(d, until_next(d->run, milliseconds));
 	fire_ticks(d);
 	ret = ki_d_later_look(d, out, err);
@@ -218,7 +220,7 @@ static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, str
 	struct ki_d_consumer c = {.d = d, .err = err, .out = out};
 	int ret = ki_d_outlet_begin(&c), end;
 
-	if (!ret && !d->set.json)
+	if (!ret && !d->set.json && !d->run->captures)
 		fputc('\n', c.f);
 	for (size_t i = 0; !ret && i < d->aggs.n; i++) {
 		if (d->aggs.v[i]->printed)

