@@ -59,7 +59,10 @@ fails "a name that ends with a digit" "kdtrace: failed to compile script digit.d
 fails "a probe twice" "kdtrace: failed to compile script twice.d: [D_PROV_PRDUP] line 1: the probe p is declared twice" -xerrtags -h -s twice.d
 fails "an argument that there is not" "kdtrace: failed to compile script map.d: line 1: no argument of the probe has the name 'j'" -h -s map.d
 fails "a long name" "kdtrace: failed to link script long: USDT provider name may not exceed 53 characters: test_12345678901234567890123456789012345678901234_prov" -G -s long.d
-fails "clauses" "kdtrace: failed to link script clause: no provider is declared" -G -s clause.d
+fails "a header of no provider" "kdtrace: failed to create header file for script clause: no provider is declared" -h -s clause.d
+"$kd" -G -s clause.d && readelf -h clause.o > /dev/null
+ok "an object without probes" $?
+rm -f clause.o
 fails "an object that is not there" "kdtrace: failed to link script written: failed to open none.o: No such file or directory" -G -s written.d none.o
 is "nothing is left of them" "$(ls long.o clause.o digit.h 2> /dev/null)" ""
 echo "1..$n"
