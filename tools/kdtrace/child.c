@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,10 +33,26 @@ static void become(const char *command, int wait)
 	_exit(127);
 }
 
+/* 0, or -errno of a file that the command names by its path, and that cannot be executed. */
+static int check_file(const char *command)
+{
+	wordexp_t words = {0};
+	const bool has = !wordexp(command, &words, WRDE_NOCMD) && words.we_wordc;
+	int ret = 0;
+
+	if (has && strchr(words.we_wordv[0], '/') && access(words.we_wordv[0], X_OK))
+		ret = -errno;
+	if (has)
+		wordfree(&words);
+	return ret;
+}
+
 int child_prepare(struct child *c, const char *command)
 {
-	int ends[2];
+	int ends[2], ret = check_file(command);
 
+	if (ret)
+		return ret;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	c->pid = fork();

@@ -32,6 +32,7 @@ is "the shortest period of a clock" "$(say -qn 'tick-200us { printf("x"); exit(0
 is "maxframes limits stacks that say no number" "$(frames -x maxframes=2)" 2
 is "setopt() that cannot be, by its clause" "$(say -n 'BEGIN { } BEGIN { setopt("nixon"); exit(0); }' | grep -oc 'error in dt_clause_1 for probe ID 1')" 1
 is "copyoutstr() after speculate() is refused" "$(say -en 'BEGIN { speculate(1); copyoutstr("x", 8, 1); }' -w | grep -c 'destructive actions may not follow')" 1
+is "a command that there is not: nothing runs" "$(say -qn 'BEGIN { printf("never"); }' -c '/no/such/file x')" "-c: No such file or directory;"
 sleep 3 &
 is "-p ends with its process" "$(say -p $! -n 'tick-100ms { n++; } END { trace(n > 5); }' | grep -o ':END 1;.*')" ":END 1;"
 is "and says that it has" "$(sleep 1 & say -p $! -n 'tick-100ms { }' | grep -c "pid [0-9]* has exited")" 1
