@@ -83,6 +83,12 @@ static int list_trace(struct ki_dlang *d, struct ki_d_action *a, const struct ki
 	return 0;
 }
 
+static int add_form(struct ki_d_action *a, const struct ki_d_node *n, uint8_t form)
+{
+	a->args[a->nargs++] = (struct ki_d_arg){.node = n, .form = form};
+	return 0;
+}
+
 /* The values of an action, in the order in which its reader wants them. */
 static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 {
@@ -110,12 +116,11 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 	case KI_D_F_PRINT:
 		return list_print(d, a, n);
 	case KI_D_F_RAISE:
-		a->args[a->nargs++] = (struct ki_d_arg){.node = a->node, .form = KI_D_FORM_PROCESS};
+		ret = add_form(a, a->node, KI_D_FORM_PROCESS);
 		break;
 	case KI_D_F_COMMIT:
 	case KI_D_F_DISCARD:
-		a->args[a->nargs++] = (struct ki_d_arg){.node = n, .form = KI_D_FORM_SPECULATION};
-		return 0;
+		return add_form(a, n, KI_D_FORM_SPECULATION);
 	case KI_D_F_PRINTA:
 	case KI_D_F_CLEAR:
 	case KI_D_F_TRUNC:
