@@ -24,7 +24,7 @@ processes() {
 		{ pid = $1; sub(/.*\) /, ""); if ($1 != "Z") up[pid] = $2 }
 		END {
 			for (pid in up) {
-				for (p = pid; p > 2 && p != me; p = up[p]) { }
+				for (p = pid + 0; p > 2 && p != me; p = up[p] + 0) { }
 				if (p == 1 || p == 0) print pid
 			}
 		}'

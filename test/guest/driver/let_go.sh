@@ -66,4 +66,5 @@ wait $owner 2> /dev/null
 ok "killed while it installs, it ends within seconds: $((SECONDS - then))" test $((SECONDS - then)) -le $((10 * watched))
 is "with all that was in" "$(field windows)" 0
 ok "the text is back" text_is_back
+pkill -x sleep # the commands outlive their tools
 finish

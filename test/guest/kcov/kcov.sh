@@ -127,6 +127,7 @@ killed "$pid"
 background /tmp/kcov.hold "$kcov" hold
 ok "after it was killed the next one is" until_true 120 last_is -gt 99
 killed "$tool"
+pkill -x sleep # its command outlives it
 ok "when kerninst was killed nothing is recorded any more" until_true 120 last_is -eq 0
 ok "and its code is gone" until_true 120 field_is windows 0
 ok "the client goes on" kill -0 "$pid"
