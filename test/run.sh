@@ -4,9 +4,10 @@
 #
 # usage: test/run.sh [--again SECONDS] [-j JOBS] FILE...
 #
-# Each FILE is a table of suites: lines NAME<tab>COMMAND[<tab>GROUP]. Those of a group are run in one
-# machine, one after the other, where its first one stands (test/guest/common/together.sh). Their
-# commands are the same up to -- but for --timeout.
+# Each FILE is a table of suites: lines NAME<tab>COMMAND[<tab>GROUP[<tab>GOALS]]; - is no group. Those
+# of a group are run in one machine, one after the other, where its first one stands
+# (test/guest/common/together.sh). Their commands are the same up to -- but for --timeout. What GOALS
+# build is there.
 #
 # Prints each suite's results that are not ok and, at the end, one line with the totals. A suite
 # that prints no result, exits with a failure without having said what failed, or of whose group
@@ -105,8 +106,9 @@ may_go_again() {
 # What is run is a group, or a suite that is in none.
 declare -A command members
 names=() runs=()
-while IFS=$'\t' read -r name line group; do
+while IFS=$'\t' read -r name line group _; do
 	case $name in '' | \#*) continue ;; esac
+	[ "$group" != - ] || group=
 	rm -f "$logs/$name".{counts,first.log}
 	group=${group:++$group}
 	names+=("$name") command[$name]=$line

@@ -20,5 +20,8 @@ if [[ $kernel ]]; then
 	*) echo "test/suite.sh: '$name' chooses its kernels itself: $command" >&2 && exit 2 ;;
 	esac
 fi
+goals=$(awk -F '\t' -v name="$name" '$1 == name { print $4; exit }' test/suites.*)
+# shellcheck disable=SC2086 # several
+[[ ! $goals ]] || make -s CI=1 $goals || exit
 echo "# $command"
 eval "$command"
