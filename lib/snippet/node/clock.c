@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Clocks and the CPU, which have registers of their own: rdtsc, rdtscp.
+ * Clocks, which have registers of their own: rdtsc; and the CPU.
  */
 #include "snippet/node.h"
+
+#define CPU_SEGMENT 0x7b /* the kernel's __CPUNODE_SEG, as the vdso's getcpu uses it */
 
 /* The clock into dest, %rdx or %rax, of which dest's own is free and the others are claimed. */
 static unsigned int read_tsc(struct gen *g, unsigned int dest)
@@ -27,20 +29,22 @@ void ki_gen_tsc(struct gen *g, unsigned int dest)
 	ki_gen_unclaim(g, &c);
 }
 
-/* rdtscp leaves in %ecx what the kernel has put there: the CPU below, its node in bits 12 on. */
+/*
+ * The limit of a segment that the kernel has on each CPU for just that: the CPU below, its node in bits
+ * 12 on. (rdtscp and rdpid say the same where the kernel has told the processor, which it does not
+ * do where cpuid denies them; a virtual machine's says the host's CPU then.)
+ *
+ *   mov $0x7b, dest; lsl dest, dest; and $0xfff, dest
+ */
 void ki_gen_user_cpu(struct gen *g, unsigned int dest)
 {
-	static const uint8_t rdtscp[] = {0x0f, 0x01, 0xf9};
-	const struct rm rcx = rm_reg(KI_RCX), result = rm_reg(dest);
-	struct claims c = {0};
+	const struct rm result = rm_reg(dest);
+	const uint8_t low = dest & 7, high = dest >> 3 ? 0x45 : 0x40;
+	const uint8_t lsl[] = {high, 0x0f, 0x03, (uint8_t)(0xc0 | low << 3 | low)};
 
-	ki_gen_claim(g, KI_RAX, dest, &c);
-	ki_gen_claim(g, KI_RDX, dest, &c);
-	ki_gen_claim(g, KI_RCX, dest, &c);
-	ki_asm_bytes(&g->a, rdtscp, sizeof(rdtscp), false);
-	ki_asm_mov(&g->a, 8, dest, &rcx);
+	ki_asm_const(&g->a, dest, CPU_SEGMENT);
+	ki_asm_bytes(&g->a, lsl, sizeof(lsl), false);
 	ki_asm_alu_imm(&g->a, ALU_AND, 4, &result, 0xfff, false);
-	ki_gen_unclaim(g, &c);
 }
 
 static const struct rm offset = {.mode = RM_GS, .fix = KI_FIX_SELF, .target = KI_SELF_CLOCK};
