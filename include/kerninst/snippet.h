@@ -89,7 +89,6 @@ void ki_snippet_mark(struct ki_code *out, uint32_t global, unsigned int byte);
 
 struct ki_snippet;
 struct ki_node;
-
 int ki_snippet_new(struct ki_snippet **out);
 void ki_snippet_free(struct ki_snippet *s); /* NULL is allowed */
 
@@ -462,7 +461,8 @@ struct ki_machine {
 	uint64_t *thread; /* words of the current thread; nthread 0: it has none */
 	uint32_t ncounters, nglobals, nthread;
 	uint64_t tsc, nanotime, task;
-	uint64_t (*event)(void *arg, uint64_t which); /* helper EVENT; NULL: 0 */
+	uint64_t (*event)(void *arg, uint64_t which);	/* helper EVENT; NULL: 0 */
+	uint64_t (*signal)(void *arg, uint64_t number); /* SIGNAL; NULL: 0 */
 	uint64_t clock, minflt, majflt, nvcsw, nivcsw, cgroup;
 	uint64_t udepth, ucaller; /* helpers UDEPTH, UCALLER */
 	uint32_t cpu, pid, tgid, uid;

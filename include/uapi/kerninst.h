@@ -408,6 +408,8 @@ enum ki_helper {
 	KI_HELPERS
 };
 
+#define KI_SIGNALS 64 /* the last one that helper SIGNAL sends */
+
 /*
  * What helper KCOV_COMPARISON is told: the low half of the instruction's address, which is
  * sign-extended; the size of what is compared as a power of 2 (0..3); what else is known. Of a

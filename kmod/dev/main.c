@@ -18,6 +18,7 @@
 #include "data/texts.h"
 #include "dev/request.h"
 #include "heap/rows.h"
+#include "helpers/signal.h"
 #include "kcov/kcov.h"
 #include "process/process.h"
 #include "reach/reach.h"
@@ -145,6 +146,7 @@ static const struct {
 	{ki_stacks_init, NULL},
 	{ki_texts_init, NULL},
 	{ki_paths_init, NULL},
+	{ki_signals_init, ki_signals_exit},
 	{ki_events_init, ki_events_exit},
 	{ki_reserved_init, ki_reserved_exit},
 	{ki_trap_init, ki_trap_exit},

@@ -28,6 +28,7 @@
 #include "data/texts.h"
 #include "data/threads.h"
 #include "helpers/access.h"
+#include "helpers/signal.h"
 #include "kcov/kcov.h"
 
 #define KI_LEVELS    4
@@ -164,6 +165,7 @@ KI_DO(USTACK, r = ki_stack_user(a))
 KI_DO(DEPTH, r = ki_stack_kernel_depth(a, b))
 KI_DO(UDEPTH, r = ki_stack_user_depth())
 KI_DO(UCALLER, r = ki_stack_user_caller())
+KI_DO(SIGNAL, r = ki_signal_send((u32)a ? (u32)a : b))
 
 u64 ki_do_TEXT(u32 what, u64 a, u64 b, u64 c);
 notrace u64 ki_do_TEXT(u32 what, u64 a, u64 b, u64 c)

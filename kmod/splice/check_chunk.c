@@ -39,12 +39,17 @@ u16 ki_check_fixups(const struct ki_fixup *f, u8 n, u8 len)
 }
 
 /* Asked once in a request, if it needs it: who may not is written to the audit log. */
+static u16 ask_once(struct ki_right *r, u16 (*ask)(void))
+{
+	if (!r->asked)
+		r->answer = ask();
+	r->asked = true;
+	return r->answer;
+}
+
 static u16 may_call(struct ki_job *j)
 {
-	if (!j->asked)
-		j->may_call = ki_permit_calls();
-	j->asked = true;
-	return j->may_call;
+	return ask_once(&j->may_call, ki_permit_calls);
 }
 
 static bool calls(const struct ki_long_code *code)
@@ -185,6 +190,8 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long 
 		reason = ki_vet_long(j->session, l->code);
 	if (!reason && l->code->writes)
 		reason = may_call(j);
+	if (!reason && l->code->signals)
+		reason = ask_once(&j->may_signal, ki_permit_signals);
 	if (!reason && l->code->words && ki_words_change_in(addr))
 		return KI_R_THREAD_CHANGES;
 	return reason;

@@ -9,6 +9,12 @@
 
 #include "ki.h"
 
+/* What the caller may do: asked once in a request, if it needs it. */
+struct ki_right {
+	bool asked;
+	u16 answer; /* KI_R_* */
+};
+
 struct ki_job {
 	struct ki_session *session;
 	struct ki_splice *req;
@@ -20,9 +26,8 @@ struct ki_job {
 	u32 nchanges;
 	struct ki_piece **pieces;    /* one for each chunk */
 	struct ki_long_taken *longs; /* of each chunk; NULL: none is long */
-	u16 may_call; /* if asked: may it lead control into functions of the kernel, write to
-			 processes? KI_R_* */
-	bool asked;
+	/* May it lead control into functions of the kernel, write to processes? Send signals? */
+	struct ki_right may_call, may_signal;
 	bool stale; /* modules have come or gone: to be checked once more */
 };
 

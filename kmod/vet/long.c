@@ -135,7 +135,7 @@ void ki_long_again(struct ki_request *q)
 		if (!c)
 			continue;
 		put_owners(c);
-		c->words = c->writes = false;
+		c->words = c->writes = c->signals = false;
 		memset(c->depth, 0, c->len);
 		cond_resched();
 	}

@@ -9,8 +9,9 @@
 
 struct ki_long_code {
 	u32 len, nfix;
-	bool words;  /* it uses threads' words */
-	bool writes; /* it writes to a process's memory */
+	bool words;   /* it uses threads' words */
+	bool writes;  /* it writes to a process's memory */
+	bool signals; /* it sends processes signals */
 	u8 nowners;
 	struct module *owner[KI_LONG_OWNERS]; /* of functions that it calls: a reference each */
 	struct ki_fixup *fix;

@@ -22,7 +22,8 @@
  * One question more is for what no check of code can make harmless: control that goes to a function
  * which the caller names, instead of another one or out of a chunk. That is what loading a module
  * is, so it takes CAP_SYS_MODULE, of the one that makes the request. So do chunks that write to the
- * memory of whatever process they run in.
+ * memory of whatever process they run in. Chunks that send signals to it take CAP_KILL, as sending
+ * them to another's process does.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -155,4 +156,9 @@ int ki_permit_map(void)
 u16 ki_permit_calls(void)
 {
 	return capable(CAP_SYS_MODULE) ? KI_R_OK : KI_R_NEEDS_MODULE_CAP;
+}
+
+u16 ki_permit_signals(void)
+{
+	return capable(CAP_KILL) ? KI_R_OK : KI_R_NEEDS_KILL_CAP;
 }

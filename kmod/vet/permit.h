@@ -21,5 +21,7 @@ int __must_check ki_permit_session(const struct file *file, unsigned int cmd, vo
 int __must_check ki_permit_map(void);
 /* May a request of this process lead control into functions of the kernel? KI_R_OK, or why not. */
 u16 __must_check ki_permit_calls(void);
+/* The same: to send signals to whatever process comes by? */
+u16 __must_check ki_permit_signals(void);
 
 #endif

@@ -26,6 +26,7 @@
  *      ENTER_RECORD       %eax, to the session's ring
  *      MINMAX            %edi, to a variable of the session, or to one of a run of counters by the
  *                         index %rdx
+ *      SIGNAL             %edi, to a signal's number, or 0
  *      KCOV_COMPARISON    none: its words are on the stack
  *
  * `the moment before`: the instruction before it in the code, and no branch leads between them;
@@ -169,6 +170,12 @@ static u16 vet_text(struct ki_vetting *v)
 		return KI_R_NO_PATHS;
 	v->c->writes |= op == KI_TEXT_COPY_OUT || op == KI_TEXT_COPY_OUT_TEXT;
 	return ki_texts_own(v->session, v->imm >> 8) ? KI_R_OK : KI_R_NOT_YOUR_COUNTER;
+}
+
+static u16 vet_signal(struct ki_vetting *v)
+{
+	v->c->signals = true;
+	return v->imm_reg != KI_DI || v->imm > KI_SIGNALS ? KI_R_BAD_CHUNK : KI_R_OK;
 }
 
 static u16 vet_minmax(struct ki_vetting *v)

@@ -32,6 +32,12 @@ struct ki_node *ki_expr_helper(struct ki_snippet *s, enum ki_helper helper,
 	if (nargs != ki_helper_args(helper))
 		return ki_tree_fail(s, -EINVAL, "helper %s takes %u arguments, not %u",
 				    ki_helper_name(helper), ki_helper_args(helper), nargs);
+	if (helper == KI_HELPER_SIGNAL &&
+	    !(args[0] && args[0]->konst && args[0]->value <= KI_SIGNALS))
+		return ki_tree_fail(s, -EINVAL,
+				    "helper SIGNAL: the first argument is a constant, "
+				    "0 to %d",
+				    KI_SIGNALS);
 	n->op = helper;
 	n->effects = true;
 	return ki_node_adopt_all(n, args, nargs) ? n : NULL;
@@ -52,9 +58,31 @@ static uint16_t fixed(const struct ki_node *n)
 	return ki_gen_fixed_args(n->nkids);
 }
 
+/* %edi says which, and is written the moment before the call. */
+static void signal(struct gen *g, const struct ki_node *n, unsigned int dest)
+{
+	struct claims c = {0};
+
+	ki_gen_lend(g, dest);
+	ki_gen_claim(g, KI_RSI, dest, &c);
+	if (!n->kid[0]->value || !n->kid[1]->konst)
+		ki_gen_expr(g, n->kid[1], KI_RSI);
+	ki_gen_take_back(g, dest);
+	ki_gen_claim(g, KI_RDI, dest, &c);
+	ki_gen_claim(g, KI_RAX, dest, &c);
+	ki_gen_number(g, KI_RDI, (uint32_t)n->kid[0]->value);
+	ki_asm_call(&g->a, KI_FIX_HELPER, KI_HELPER_SIGNAL);
+	if (dest != KI_RAX)
+		ki_gen_move(g, dest, KI_RAX);
+	ki_gen_unclaim(g, &c);
+}
+
 static void value(struct gen *g, const struct ki_node *n, unsigned int dest)
 {
-	ki_gen_helper(g, n->op, n->kid, n->nkids, dest);
+	if (n->op == KI_HELPER_SIGNAL)
+		signal(g, n, dest);
+	else
+		ki_gen_helper(g, n->op, n->kid, n->nkids, dest);
 }
 
 static uint64_t run(const struct run *r, const struct ki_node *n)
@@ -86,6 +114,8 @@ static uint64_t run(const struct run *r, const struct ki_node *n)
 		return r->m->udepth;
 	case KI_HELPER_UCALLER:
 		return r->m->ucaller;
+	case KI_HELPER_SIGNAL:
+		return r->m->signal ? r->m->signal(r->m->arg, a[0] ? a[0] : a[1]) : 0;
 	case KI_HELPER_EVENT:
 		return r->m->event ? r->m->event(r->m->arg, a[0]) : 0;
 	default:

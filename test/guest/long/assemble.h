@@ -36,6 +36,7 @@ __attribute__((used)) static void constants(void)
 	asm(".set KCOV_COMPARISON, %c0; .set COMPARISONS, %c1"
 	    :
 	    : "i"(KI_HELPER_KCOV_COMPARISON), "i"(KI_SELF_KCOV_COMPARISONS));
+	asm(".set SIGNAL, %c0; .set SIGNALS, %c1" : : "i"(KI_HELPER_SIGNAL), "i"(KI_SIGNALS));
 	asm(".set OK, %c0; .set BAD, %c1; .set BAD_FIXUP, %c2; .set NOT_YOURS, %c3;"
 	    ".set NO_FUNCTION, %c4"
 	    :

@@ -33,6 +33,25 @@ asm(R"(
 	pop %rax
 	done
 
+	sample "no signal", OK
+	push %rax
+	lahf
+	seto %al
+	push %rax
+	push %rsi
+	push %rdi
+	mov $SIGNALS+1, %esi
+	mov $0, %edi
+	call .+5
+	fix HELPER, SIGNAL
+	pop %rdi
+	pop %rsi
+	pop %rax
+	add $127, %al
+	sahf
+	pop %rax
+	done
+
 	sample comparison, OK
 	push %rax
 	lahf
@@ -320,6 +339,38 @@ asm(R"(
 	fix SELF, TASK
 	mov 0x11111111(%rax), %rax
 	fix FIELD, COMM|1<<40
+	done
+	sample "a signal without its number", BAD
+	call .+5
+	fix HELPER, SIGNAL
+	done
+	sample "a signal beyond the last", BAD
+	mov $SIGNALS+1, %edi
+	call .+5
+	fix HELPER, SIGNAL
+	done
+	sample "a negative one", BAD
+	mov $-1, %edi
+	call .+5
+	fix HELPER, SIGNAL
+	done
+	sample "one in another register", BAD
+	mov $9, %esi
+	call .+5
+	fix HELPER, SIGNAL
+	done
+	sample "one that was put there before", BAD
+	mov $9, %edi
+	nop
+	call .+5
+	fix HELPER, SIGNAL
+	done
+	sample "one that ways lead around", BAD
+	test %edi, %edi
+	jz 1f
+	mov $9, %edi
+1:	call .+5
+	fix HELPER, SIGNAL
 	done
 	sample "no such helper", BAD_FIXUP
 	call .+5

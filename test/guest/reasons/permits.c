@@ -112,6 +112,25 @@ static void ask_replace(struct answer *a)
 }
 ASKED(NEEDS_MODULE_CAP, ask_replace)
 
+static void ask_signal(struct answer *a)
+{
+	static uint8_t code[] = {0xbf, 0, 0, 0, 0, 0xe8, 0, 0, 0, 0}; /* mov $0, %edi; call */
+	static struct ki_fixup fix = {.kind = KI_FIX_HELPER, .off = 6, .target = KI_HELPER_SIGNAL};
+	static struct ki_long more;
+	struct request *r = &replacement;
+
+	more = (struct ki_long){
+		.len = sizeof(code), .nfix = 1, .code = (uintptr_t)code, .fixups = (uintptr_t)&fix};
+	*r = (struct request){.req.size = sizeof(r->req), .req.nchunks = 1};
+	request_window(r, world_function("ki_reasons", "ki_r_plain"), 0, 2, KI_BOARD_JMP);
+	r->chunks[0] = (struct ki_chunk){.kind = KI_CHUNK_LONG, .target = (uintptr_t)&more};
+	r->req.windows = (uintptr_t)r->windows;
+	r->req.copies = (uintptr_t)r->copies;
+	r->req.chunks = (uintptr_t)r->chunks;
+	as_nobody(CAP_PERFMON, replace, a);
+}
+ASKED(NEEDS_KILL_CAP, ask_signal)
+
 /* As a program of the library's does it. */
 static void open_target(struct answer *a)
 {

@@ -151,6 +151,16 @@ static struct ki_node *address(struct grow *g, unsigned int depth, bool user)
 	return ki_expr_binary(g->s, KI_ADD, at, x);
 }
 
+/* One that is known, or one that is calculated. */
+static struct ki_node *signal_sent(struct grow *g, unsigned int depth)
+{
+	struct ki_node *a[] = {
+		ki_expr_const(g->s, KI_U64, grow_below(2) * grow_below(KI_SIGNALS + 1)),
+		grow_expr(g, depth)};
+
+	return ki_expr_helper(g->s, KI_HELPER_SIGNAL, a, 2);
+}
+
 static struct ki_node *helper(struct grow *g, unsigned int depth)
 {
 	static const struct {
@@ -165,6 +175,8 @@ static struct ki_node *helper(struct grow *g, unsigned int depth)
 					  : grow_below(4);
 	struct ki_node *a[2];
 
+	if (!g->c->in_kernel && !grow_below(16))
+		return signal_sent(g, depth);
 	for (unsigned int i = 0; i < rows[r].args; i++)
 		a[i] = r < 4 ? address(g, depth, false) : grow_expr(g, depth);
 	return ki_expr_helper(g->s, rows[r].helper, a, rows[r].args);

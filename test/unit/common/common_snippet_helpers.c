@@ -157,6 +157,13 @@ static uint64_t record_words(uint32_t what, uint32_t id)
 	return snip_mix(id);
 }
 
+/* In their order. */
+static uint64_t sent(void *arg, uint64_t number)
+{
+	record(arg, KI_HELPER_SIGNAL, &number, 1);
+	return snip_mix(number) & 1;
+}
+
 static uint64_t helper(unsigned int number, const uint64_t *a)
 {
 	switch (number) {
@@ -193,6 +200,8 @@ static uint64_t helper(unsigned int number, const uint64_t *a)
 		return unreadable(NULL, a[0], a[1]);
 	case KI_HELPER_EVENT:
 		return event(NULL, a[0]);
+	case KI_HELPER_SIGNAL:
+		return sent(NULL, (uint32_t)a[0] ? (uint32_t)a[0] : a[1]);
 	case KI_HELPER_MINMAX:
 		ki_do_MINMAX((uint32_t)a[0], a[1], a[2]);
 		return snip_rax;
@@ -268,4 +277,5 @@ void snip_helpers(struct ki_machine *m)
 	m->table = table;
 	m->string = string;
 	m->stack = stack;
+	m->signal = sent;
 }

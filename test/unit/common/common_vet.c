@@ -152,6 +152,13 @@ static const char *vet_record(const struct vet *v)
 									 : NULL;
 }
 
+static const char *vet_signal(const struct vet *v)
+{
+	if (!has_number(v, ZYDIS_REGISTER_EDI))
+		return "a signal without its number";
+	return v->before.ops[1].imm.value.u > KI_SIGNALS ? "no signal" : NULL;
+}
+
 static const char *vet_call(struct vet *v)
 {
 	const struct ki_fixup *f = vet_fixup(v, 1);
@@ -173,6 +180,8 @@ static const char *vet_call(struct vet *v)
 		return vet_string(v);
 	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_KCOV_COMPARISON)
 		return v->depth < KI_COMPARISON_WORDS ? "no words of a comparison" : NULL;
+	if (f->kind == KI_FIX_HELPER && f->target == KI_HELPER_SIGNAL)
+		return vet_signal(v);
 	if (f->kind == KI_FIX_HELPER)
 		return f->target < KI_HELPERS ? NULL : "no such helper";
 	v->here = v->maybe = 0;

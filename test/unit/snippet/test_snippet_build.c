@@ -51,6 +51,10 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 	X(ki_stmt_record(s, 1u << 24, 0, NULL, 0), "no ring has the number 16777216")              \
 	X(ki_stmt_record(s, 0, 0, NULL, 17), "with 17 values: at most 16")                         \
 	X(ki_stmt_record(s, 0, 0, (struct ki_node *[]){NULL}, 1), "a child is missing")            \
+	X(body(ki_expr_helper(s, KI_HELPER_SIGNAL, (struct ki_node *[]){REG(RSI), C(0)}, 2)),      \
+	  "is a constant, 0 to 64")                                                                \
+	X(body(ki_expr_helper(s, KI_HELPER_SIGNAL, (struct ki_node *[]){C(65), C(0)}, 2)),         \
+	  "is a constant, 0 to 64")                                                                \
 	X(body(ki_expr_helper(s, KI_HELPER_DIV, NULL, 1)), "takes 2 arguments, not 1")             \
 	X(body(ki_expr_call(s, KI_U64, 1, NULL, NULL, 7)), "with 7 arguments")                     \
 	X(body(ki_expr_var(s, &vec)), "vec: a vector needs an index")                              \

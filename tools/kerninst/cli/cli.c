@@ -85,6 +85,7 @@ int cli_fail(const struct ki_err *err)
 	case KI_R_UNKNOWN_KERNEL:
 	case KI_R_READ_ONLY:
 	case KI_R_NEEDS_MODULE_CAP:
+	case KI_R_NEEDS_KILL_CAP:
 	case KI_R_NOT_YOURS:
 	case KI_R_NO_SYMBOLS:
 		return CLI_ENVIRONMENT;
