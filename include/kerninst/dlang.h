@@ -168,6 +168,7 @@ struct ki_dlang_drops {
 	uint64_t speculations; /* records of speculations */
 	uint64_t refused;      /* speculations that there was no number for */
 	uint64_t errors;       /* faults of clauses of ERROR */
+	uint64_t signals;      /* of raise() and stop(): more than there was room for */
 	bool tagged;	       /* option droptags: they are to be said with their tags */
 };
 void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out);

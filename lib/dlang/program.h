@@ -65,7 +65,6 @@ enum ki_d_form {
 	KI_D_FORM_SPECULATION, /* one word, the number of one that is active, or 0 */
 	KI_D_FORM_ADDRESS,     /* one word, of the kernel; in rows that have been read place.c's */
 	KI_D_FORM_USER,	       /* two words, a process and an address */
-	KI_D_FORM_PROCESS,     /* one word, the current process */
 	KI_D_FORM_PACKET,      /* KI_D_PACKET_WORDS, and bytes as KI_D_FORM_BYTES has them */
 };
 
@@ -337,6 +336,7 @@ struct ki_dlang {
 	struct ki_d_index by_text; /* strings */
 	struct ki_d_settings set;
 	bool destroys;	   /* it has destructive actions */
+	bool raises;	   /* it sends signals */
 	const char *never; /* the name of one that is refused */
 	bool scratch_used;
 	uint32_t memory; /* bytes of variables that stand in memory */

@@ -267,7 +267,8 @@ static void say_drops(const struct session *s)
 		    {drops.errors,
 		     "DBLERROR",
 		     "error in ERROR",
-		     {"error in ERROR probe enabling", "errors in ERROR probe enabling"}}};
+		     {"error in ERROR probe enabling", "errors in ERROR probe enabling"}},
+		    {drops.signals, "SIGNAL", "signal", {"signal drop", "signal drops"}}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		say_drop(s, &drops, rows[i].tag, rows[i].n, rows[i].kind,

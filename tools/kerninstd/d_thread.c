@@ -198,6 +198,7 @@ static void put_ended(const struct running *r, struct ki_json *j, int ret)
 	ki_json_u64(j, "strings", drops.strings);
 	ki_json_u64(j, "speculations", drops.speculations);
 	ki_json_u64(j, "refused", drops.refused);
+	ki_json_u64(j, "signals", drops.signals);
 	ki_json_close(j);
 	ki_json_close(j);
 }

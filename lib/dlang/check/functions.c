@@ -52,7 +52,6 @@ unsigned int ki_d_form_words(uint8_t form)
 					[KI_D_FORM_SPECULATION] = 1,
 					[KI_D_FORM_ADDRESS] = 1,
 					[KI_D_FORM_USER] = 2,
-					[KI_D_FORM_PROCESS] = 1,
 					[KI_D_FORM_PACKET] = KI_D_PACKET_WORDS,
 					[KI_D_FORM_BYTES] = 0};
 
@@ -333,6 +332,7 @@ static int check_destructive(struct ki_d_checker *c, struct ki_d_node *n)
 	const struct ki_d_function *f = n->sym.function;
 
 	c->d->destroys = true;
+	c->d->raises |= f->kind == KI_D_F_RAISE;
 	if (f->kind == KI_D_F_NEVER && !c->d->never)
 		c->d->never = f->name;
 	return ki_d_check_numbers(c, n->kid[0], "D_PROTO_ARG");

@@ -115,9 +115,8 @@ static int list_args(struct ki_dlang *d, struct ki_d_action *a)
 		return list_trace(d, a, n);
 	case KI_D_F_PRINT:
 		return list_print(d, a, n);
-	case KI_D_F_RAISE:
-		ret = add_form(a, a->node, KI_D_FORM_PROCESS);
-		break;
+	case KI_D_F_RAISE: /* it is sent where the code runs; what is recorded is that it was */
+		return 0;
 	case KI_D_F_COMMIT:
 	case KI_D_F_DISCARD:
 		return add_form(a, n, KI_D_FORM_SPECULATION);

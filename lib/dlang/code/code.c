@@ -226,15 +226,18 @@ static struct ki_node *statement(struct ki_d_gen *g, const struct ki_d_clause *c
 				 const struct ki_d_node *n)
 {
 	uint32_t number = begins_batch(g, c, n);
+	struct ki_node *sent = NULL;
 
+	if (n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_RAISE)
+		sent = ki_stmt_append(g->s, NULL, ki_d_gen_signal(g, n));
 	if (number != UINT32_MAX)
-		return batch(g, NULL, number);
+		return batch(g, sent, number);
 	if (n->kind == KI_D_AGG)
 		return ki_d_gen_aggregate(g, n);
 	if (n->kind == KI_D_ASSIGN || n->kind == KI_D_STEP)
 		return assignments(g, n);
 	if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))
-		return NULL;
+		return sent;
 	if (n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE)
 		return ki_d_gen_speculate(g, n->kid[0], false);
 	return ki_stmt_eval(g->s, ki_d_gen_expr(g, n));

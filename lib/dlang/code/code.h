@@ -211,4 +211,7 @@ struct ki_node *ki_d_gen_user_answer(struct ki_d_gen *g, const struct ki_d_user 
 struct ki_node *ki_d_gen_user_meant(struct ki_d_gen *g, const struct ki_d_user *u,
 				    struct ki_node *list);
 
+/* code_signal.c: raise(), stop(). A signal that is lost is counted. */
+struct ki_node *ki_d_gen_signal(struct ki_d_gen *g, const struct ki_d_node *n);
+
 #endif

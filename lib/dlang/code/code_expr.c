@@ -157,9 +157,6 @@ unsigned int ki_d_gen_value(struct ki_d_gen *g, const struct ki_d_node *n, uint8
 	case KI_D_FORM_ADDRESS:
 		nodes[0] = ki_d_gen_expr(g, n->kid[0]);
 		return 1;
-	case KI_D_FORM_PROCESS:
-		nodes[0] = ki_expr_fact(g->s, KI_FACT_TGID);
-		return 1;
 	case KI_D_FORM_USER:
 		nodes[0] = ki_expr_fact(g->s, KI_FACT_TGID);
 		nodes[1] = ki_d_gen_expr(g, n->kid[0]);

@@ -86,14 +86,18 @@ static int place_variables(struct ki_dlang *d, struct ki_err *err)
 			  d->memory - BEHIND, KI_TEXTS_PIECE - BEHIND);
 }
 
+#define OWN 2 /* globals that are no variable's: stopped, unsent */
+
 static int take_vars(struct ki_dlang *d, struct ki_err *err)
 {
 	const unsigned int tokens = d->token_used ? 2 : 0;
 	unsigned int words = count(d, KI_D_SELF_SCOPE) + tokens,
 		     globals = count(d, KI_D_GLOBAL_SCOPE);
 	uint32_t first = 0;
-	int ret = ki_globals_take(d->run->t, globals + 1, &d->run->stopped, err);
+	int ret = ki_globals_take(d->run->t, globals + OWN, &d->run->stopped, err);
 
+	if (!ret && d->raises)
+		ret = ki_global_map_new(d->run->t, &d->run->globals, err);
 	if (count(d, KI_D_THIS_SCOPE) > KI_LOCALS - KI_D_HELD_LOCALS)
 		return ki_err_set(err, -E2BIG, 0, "D: more than %d variables of this->",
 				  KI_LOCALS - KI_D_HELD_LOCALS);
@@ -101,7 +105,8 @@ static int take_vars(struct ki_dlang *d, struct ki_err *err)
 		ret = ki_words_take(d->run->t, words ? words : 1, &first, err);
 	if (ret)
 		return ret;
-	number(d, KI_D_GLOBAL_SCOPE, d->run->stopped + 1);
+	d->run->unsent = d->run->stopped + 1;
+	number(d, KI_D_GLOBAL_SCOPE, d->run->stopped + OWN);
 	d->run->token = first;
 	number(d, KI_D_SELF_SCOPE, first + tokens);
 	number(d, KI_D_THIS_SCOPE, 0);

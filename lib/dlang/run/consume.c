@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,17 +138,6 @@ static int stop(struct ki_d_reading *r)
 	return 0;
 }
 
-/* Process 0 is no process, but would mean this one's group. */
-static int send_signal(struct ki_d_reading *r, const struct ki_d_action *a)
-{
-	const pid_t pid = (pid_t)ki_d_take_word(r);
-	const int number = a->nargs > 1 ? (int)ki_d_take_word(r) : SIGSTOP;
-
-	if (pid > 0)
-		kill(pid, number);
-	return 0;
-}
-
 /* What an aggregation is asked to be from now on. */
 static int change_aggregation(struct ki_d_reading *r, const struct ki_d_action *a)
 {
@@ -203,7 +191,7 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 	case KI_D_F_PRINT:
 		return ki_d_print_typed(r, a);
 	case KI_D_F_RAISE:
-		return send_signal(r, a);
+		return 0;
 	case KI_D_F_TRACEMEM:
 		return ki_d_print_memory(r, a);
 	case KI_D_F_PCAP:

@@ -41,6 +41,7 @@ void ki_d_run_free(struct ki_d_run *r)
 	ki_plan_free(r->probes);
 	ki_plan_free(r->triggers);
 	ki_counter_map_free(r->counters);
+	ki_global_map_free(r->globals);
 	ki_stacks_map_free(r->stacks);
 	ki_texts_map_free(r->strings);
 	ki_ring_map_free(r->ring);
@@ -274,6 +275,7 @@ void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out)
 	out->strings = d->run->strings ? ki_texts_lost(d->run->strings) : 0;
 	out->speculations = d->run->hold.lost;
 	out->errors = d->run->errors;
+	out->signals = d->run->globals ? ki_global_read(d->run->globals, d->run->unsent) : 0;
 	out->tagged = d->set.droptags;
 	out->refused = d->run->strings ? ki_texts_refused(d->run->strings) : 0;
 }

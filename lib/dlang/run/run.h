@@ -66,6 +66,8 @@ struct ki_d_run {
 	struct ki_texts_map *strings;
 	struct ki_counter_map *counters;
 	uint32_t stopped;			 /* the global that exit() sets */
+	uint32_t unsent;			 /* the one that counts lost signals */
+	struct ki_global_map *globals;		 /* NULL: it sends none */
 	uint32_t token;				 /* the first of two words of strtok() */
 	uint32_t constants_next, constants_left; /* globals for strings */
 	size_t constants_in;			 /* that are in the table */

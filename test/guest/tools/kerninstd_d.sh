@@ -36,7 +36,7 @@ calls 100
 stop_d "$id_a"
 ok "it ends when it is told to" wait_for 120 has a .ended
 is "with a known count" "$(said a)" "1334 calls"
-is "and says how" "$(data d a | jq -c '.ended // empty')" '{"status":0,"drops":{"records":0,"aggregations":0,"variables":0,"strings":0,"speculations":0,"refused":0}}'
+is "and says how" "$(data d a | jq -c '.ended // empty')" '{"status":0,"drops":{"records":0,"aggregations":0,"variables":0,"strings":0,"speculations":0,"refused":0,"signals":0}}'
 
 is "a second program" "$(run_d "$id_a" "$quiet"'BEGIN { printf("%s\n", "é \"2\""); exit(3); }')" "{} 200"
 ok "ends by itself" wait_for 120 has a '.ended.status == 3'
