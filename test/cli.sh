@@ -337,9 +337,9 @@ check "stat: more buckets than there can be" fails 2 "at most [0-9]* buckets" "$
 check "stat: buckets of no width" fails 2 "LOW:HIGH:STEP" "${stat[@]}" --hist arg2:0:100:0
 check "stat: half of the bounds" fails 2 "--hist 'arg2:0:100': " "${stat[@]}" --hist arg2:0:100
 words=arg0,arg1,arg2,arg3,arg4,arg5
-check "stat: more words of a key than anything has" fails 2 "more than 16 words of values" "${stat[@]}" --by "$words,$words,$words"
+check "stat: more words of a key than anything has" fails 2 "more than 32 words of values" "${stat[@]}" --by "$words,$words,$words,$words,$words,$words"
 check "stat: more words than a key has" fails 2 "--by takes at most 11 words" "${stat[@]}" --by "$words,$words"
-check "record: more words than a record has" fails 2 "more than 16 words of values" record "vfs_read=$words,$words,$words"
+check "record: more words than a record has" fails 2 "more than 32 words of values" record "vfs_read=$words,$words,$words,$words,$words,$words"
 mkdir -p "$tmp/a b" && : > "$tmp/a b/x.c" && : > "$tmp/x y.c"
 check "build: a directory that make cannot have" fails 1 "a b/x.c: make cannot have it there" build "$tmp/a b/x.c"
 check "build: a name that make cannot have" fails 1 "x y.c: the name of a C file" build "$tmp/x y.c"

@@ -27,7 +27,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 10
+#define KI_ABI_VERSION 11
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */
@@ -44,9 +44,9 @@ enum ki_reason {
 #define KI_COPY_MAX	 32	     /* bytes of one instruction's relocated copy */
 #define KI_CHUNK_MAX	 64	     /* bytes of one short chunk */
 #define KI_FIXUPS	 2	     /* fixups of one copy or short chunk */
-#define KI_LONG_MAX	 32768	     /* bytes of one long chunk */
-#define KI_LONG_FIXUPS	 4096	     /* fixups of one long chunk */
-#define KI_LONG_DEPTH	 32	     /* words that a long chunk may have on the stack */
+#define KI_LONG_MAX	 131072    /* bytes of one long chunk */
+#define KI_LONG_FIXUPS	 16384	     /* fixups of one long chunk */
+#define KI_LONG_DEPTH	 60	     /* words that a long chunk may have on the stack */
 #define KI_LONG_OWNERS	 8	     /* modules whose functions one long chunk may call */
 #define KI_BATCH_WINDOWS 65536	     /* windows of one request */
 #define KI_BATCH_CHUNKS	 131072	     /* chunks of one request */
@@ -266,7 +266,7 @@ struct ki_record {
 	__u64 tsc; /* time stamp counter */
 };
 
-#define KI_RECORD_WORDS 16
+#define KI_RECORD_WORDS 32
 
 /*
  * What %edi is for helper RECORD: the session's ring, and how many words are on the stack. It is
@@ -386,8 +386,8 @@ enum ki_field {
 struct ki_fixup {
 	__u8 kind; /* enum ki_fixup_kind */
 	__u8 tail; /* 0..8 */
-	__u16 off; /* of the field in the code */
-	__u32 zero;
+	__u16 zero;
+	__u32 off; /* of the field in the code */
 	__u64 target;
 };
 

@@ -31,7 +31,7 @@
 #define KI_D_KEYS	8  /* of a tuple */
 #define KI_D_COMPARED	8  /* words of a string that is only compared with a short constant */
 #define KI_D_COMM_WORDS 2  /* of a thread's name */
-#define KI_D_ARGS	16 /* of printf, beside its format */
+#define KI_D_ARGS	30 /* of printf, beside its format */
 
 /* ---- variables ---- */
 

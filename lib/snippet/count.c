@@ -32,7 +32,7 @@ static void put(struct ki_code *out, const uint8_t *code, uint8_t n, struct ki_f
 		append(out, save_flags, sizeof(save_flags));
 	append(out, code, n);
 	out->fix[0] = fix;
-	out->fix[0].off = (uint16_t)(out->len - 4 - fix.tail);
+	out->fix[0].off = (uint32_t)(out->len - 4 - fix.tail);
 	out->nfix = 1;
 	if (keep_flags)
 		append(out, restore_flags, sizeof(restore_flags));

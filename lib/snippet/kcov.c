@@ -34,7 +34,7 @@ static void append(struct ki_long_code *c, const uint8_t *bytes, uint32_t n, uin
 static void fix(struct ki_long_code *c, uint8_t kind, uint32_t at, uint64_t target)
 {
 	c->fix[c->nfix++] =
-		(struct ki_fixup){.kind = kind, .off = (uint16_t)(c->len + at), .target = target};
+		(struct ki_fixup){.kind = kind, .off = (uint32_t)(c->len + at), .target = target};
 }
 
 static void record(struct ki_long_code *c, uint64_t addr, bool keep_rax)

@@ -124,7 +124,7 @@ static void put_insn(struct ki_long_code *out, const struct code_list *a, const 
 	if (i->fix_kind)
 		out->fix[out->nfix++] = (struct ki_fixup){.kind = i->fix_kind,
 							  .tail = i->fix_tail,
-							  .off = (uint16_t)(i->off + i->fix_off),
+							  .off = (uint32_t)(i->off + i->fix_off),
 							  .target = i->fix_target};
 }
 

@@ -37,7 +37,7 @@ is "whole packets, longer than a piece and than none" "$(packets /tmp/a d 'BEGIN
 is "no more than pcapsize says; no line of text in the file, without -q" "$(packets /tmp/b d "$sends"' { freopen("/tmp/b"); pcap((struct sk_buff *)arg0, PCAP_IP); }' -w -x pcapsize=30 -c 'perl /tmp/udp.pl 1 100' | sed 's/.*a1b2/a1b2/' | tail -n 1)" \
 	"a1b2c3d4 2.4 0 0 30 101;128 30 127.0.0.2 127.0.0.1 128 x now;"
 is "no more than a record takes" "$(packets /tmp/c d 'BEGIN { freopen("/tmp/c"); }'"$sends"' { pcap((struct sk_buff *)arg0, PCAP_IP); }' -qw -x pcapsize=1m -c 'perl /tmp/udp.pl 2000 4000' | tail -n 1)" \
-	"a1b2c3d4 2.4 0 0 1048576 101;2028 1536 127.0.0.2 127.0.0.1 2028 x now;4028 1536 127.0.0.2 127.0.0.1 4028 x now;"
+	"a1b2c3d4 2.4 0 0 1048576 101;2028 2028 127.0.0.2 127.0.0.1 2028 x now;4028 3584 127.0.0.2 127.0.0.1 4028 x now;"
 is "a file for each, a head in each" "$(d "$sends"' { freopen("/tmp/p%d", n++); pcap((struct sk_buff *)arg0, PCAP_IP); freopen(""); printf("%d;", n); }' -qw -c 'perl /tmp/udp.pl 1 2')$(for f in /tmp/p0 /tmp/p1; do perl /tmp/read.pl $f 0 9999999999; done)" \
 	"1;2;a1b2c3d4 2.4 0 0 1514 101;29 29 127.0.0.2 127.0.0.1 29 x now;a1b2c3d4 2.4 0 0 1514 101;30 30 127.0.0.2 127.0.0.1 30 x now;"
 is "ftruncate() begins a new one" "$(packets /tmp/e d 'BEGIN { freopen("/tmp/e"); }'"$sends"' { ftruncate(); pcap((struct sk_buff *)arg0, PCAP_IP); }' -qw -c 'perl /tmp/udp.pl 1 2')" "a1b2c3d4 2.4 0 0 1514 101;30 30 127.0.0.2 127.0.0.1 30 x now;"

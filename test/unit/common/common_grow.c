@@ -322,6 +322,7 @@ struct ki_node *grow_value(struct grow *g, unsigned int depth, unsigned int room
 {
 	bool is_string = !grow_below(4);
 
+	room = room < KI_STRING_WORDS ? room : KI_STRING_WORDS - 1;
 	*more = is_string ? grow_below(room + 1) : 0;
 	return is_string ? string(g, depth, *more + 1) : grow_expr(g, depth);
 }

@@ -332,7 +332,7 @@ const char *vet_long(const struct ki_long_code *c, uint32_t counters, uint32_t g
 		v.second = v.first;
 		v.first = v.before;
 		v.before = v.now;
-		v.now.off = (uint16_t)off;
+		v.now.off = off;
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), c->code + off, c->len - off,
 							 &v.now.z, v.now.ops)))
 			return "not an instruction";

@@ -13,7 +13,7 @@
 #define UNKNOWN 0xff
 
 struct step {
-	uint16_t off;
+	uint32_t off;
 	ZydisDecodedInstruction z;
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 };

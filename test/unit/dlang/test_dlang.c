@@ -126,7 +126,7 @@ static const struct {
 	{"BEGIN { p = (char *)arg0; *p = 1; }", "only variables can be assigned to"},
 	{"BEGIN { trace(alloca(100000)); }", "alloca() of more than 4096 bytes"},
 	{"BEGIN { tracemem(arg0, pid); }", "size is a constant"},
-	{"BEGIN { tracemem(arg0, 4096); }", "of more than 1664 bytes"},
+	{"BEGIN { tracemem(arg0, 4096); }", "of more than 3712 bytes"},
 	{"BEGIN { x = speculate(1); }", "speculate() is a statement of its own"},
 	{"BEGIN { speculate(1); exit(0); }", "exit() may not follow speculate()"},
 	{"BEGIN { x = \"a\"; x = 1; }", "a value of type int is assigned to one of type string"},

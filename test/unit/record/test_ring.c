@@ -15,7 +15,7 @@
 #include "record/ring.h"
 
 #define CPUS 3
-#define SIZE 4096u
+#define SIZE 8192u
 
 static struct fake {
 	struct cpu {

@@ -49,7 +49,7 @@ static const struct ki_linear negative = {.low = -5, .high = 5, .step = 5};
 			&(struct ki_row_value){&rows, 1, (struct ki_node *[]){C(1)}, 1}, NULL),    \
 	  "rows: DELETE has index 0")                                                              \
 	X(ki_stmt_record(s, 1u << 24, 0, NULL, 0), "no ring has the number 16777216")              \
-	X(ki_stmt_record(s, 0, 0, NULL, 17), "with 17 values: at most 16")                         \
+	X(ki_stmt_record(s, 0, 0, NULL, 33), "with 33 values: at most 32")                         \
 	X(ki_stmt_record(s, 0, 0, (struct ki_node *[]){NULL}, 1), "a child is missing")            \
 	X(body(ki_expr_helper(s, KI_HELPER_SIGNAL, (struct ki_node *[]){REG(RSI), C(0)}, 2)),      \
 	  "is a constant, 0 to 64")                                                                \
@@ -181,14 +181,14 @@ static void too_complex(void **state)
 	(void)state;
 	begin();
 	n = ki_expr_call(s, KI_U64, 64, NULL, NULL, 0);
-	for (int i = 0; i < 60; i++)
+	for (int i = 0; i < 120; i++)
 		n = B(KI_ADD, ki_expr_call(s, KI_U64, 64, NULL, NULL, 0), n);
 	ki_snippet_body(s, ki_stmt_update(s, KI_SET, &out, NULL, n));
 	assert_int_equal(ki_snippet_compile(s, NULL, &code, &err), -E2BIG);
 	assert_non_null(strstr(err.msg, "too many"));
 	ki_err_clear(&err);
 	begin();
-	for (int i = 0; i < 6000; i++)
+	for (int i = 0; i < 20000; i++)
 		list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(1)));
 	ki_snippet_body(s, list);
 	assert_int_equal(ki_snippet_compile(s, NULL, &code, &err), -E2BIG);
@@ -204,7 +204,7 @@ static void too_long_twice(void **state)
 
 	(void)state;
 	begin();
-	for (int i = 0; i < 2400; i++)
+	for (int i = 0; i < 9600; i++)
 		list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &out, NULL, C(5)));
 	list = ki_stmt_append(s, list, ki_stmt_update(s, KI_UPDATE_ADD, &word, NULL, C(1)));
 	ki_snippet_body(s, ki_stmt_if(s, B(KI_LOR, V(word), REG(RBX)), list, NULL));

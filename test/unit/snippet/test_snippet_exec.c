@@ -177,7 +177,7 @@ static bool condition_inverted(struct ki_long_code *c, uint16_t off)
 	return true;
 }
 
-static bool another_of(struct ki_long_code *c, uint16_t off, enum ki_fixup_kind kind)
+static bool another_of(struct ki_long_code *c, uint32_t off, enum ki_fixup_kind kind)
 {
 	for (uint32_t i = 0; i < c->nfix; i++)
 		if (c->fix[i].off >= off && c->fix[i].off < off + 8 && c->fix[i].kind == kind &&

@@ -76,7 +76,7 @@ static void spoil_instruction(void)
 		memmove(bytes + at + len, bytes + at, code.len - at);
 		code.len += len;
 		for (uint32_t i = 0; i < code.nfix; i++)
-			fix[i].off = (uint16_t)(fix[i].off + (fix[i].off >= at ? len : 0));
+			fix[i].off = fix[i].off + (fix[i].off >= at ? len : 0);
 	}
 	memcpy(bytes + at, insn, len);
 }
@@ -92,7 +92,7 @@ static void spoil_fixup(void)
 		f->kind = (uint8_t)any(KI_FIX_KINDS);
 		break;
 	case 1:
-		f->off = (uint16_t)(f->off + any(9) - 4);
+		f->off = f->off + (uint32_t)any(9) - 4;
 		break;
 	case 2:
 		f->target = any(2) ? any(600) : f->target + any(3) - 1;
