@@ -68,7 +68,8 @@ struct ki_texts_head {
  */
 enum ki_text_op {
 	KI_TEXT_KERNEL,	   /* the string at a, of kernel or current process; KI_TEXT_FAULT */
-	KI_TEXT_USER,	   /* at a, of the current process, at most b bytes; KI_TEXT_FAULT */
+	KI_TEXT_USER,	   /* at a, of the current process, b bytes with its 0 (0: any);
+			      KI_TEXT_FAULT */
 	KI_TEXT_COMM,	   /* the name of the current task */
 	KI_TEXT_JOIN,	   /* s, then t */
 	KI_TEXT_PART,	   /* of s, from byte b (negative: from the end), c bytes (negative: without
@@ -77,7 +78,7 @@ enum ki_text_op {
 	KI_TEXT_LAST,	   /* where it begins last, at byte c or before; -1 */
 	KI_TEXT_FROM,	   /* s from the first character b on; 0 */
 	KI_TEXT_FROM_LAST, /* from the last one */
-	KI_TEXT_FROM_TEXT, /* s from the first t on; 0 */
+	KI_TEXT_FROM_TEXT, /* s from the first t on, if only KI_TEXT_EMPTY; 0: there is none */
 	KI_TEXT_TOKEN,	   /* the first piece of s between characters of t; 0 */
 	KI_TEXT_REST,	   /* what is after it, from the character on that ends it */
 	KI_TEXT_BASE,	   /* the last part of path s */
@@ -133,5 +134,6 @@ enum ki_text_op {
 #define KI_TEXT(table, op) ((__u32)(table) << 8 | (op))
 #define KI_TEXT_FAULT	   (~0ull) /* what a was to lead to cannot be read */
 #define KI_TEXT_SECOND	   (~1ull)
+#define KI_TEXT_EMPTY	   (~2ull) /* the empty string, where 0 means that there is none */
 
 #endif

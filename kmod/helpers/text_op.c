@@ -29,7 +29,7 @@ static s64 length_of(const struct ki_op *o)
 
 static s64 do_user(struct ki_op *o)
 {
-	u32 most = o->b && o->b < o->most ? o->b : o->most;
+	u32 most = o->b && o->b <= o->most ? o->b - 1 : o->most;
 	int len = ki_user_memory() ? ki_string_read(o->out, o->a, most, true) : -1;
 
 	return len < 0 ? KI_FAULT : len;
@@ -147,6 +147,8 @@ static s64 do_from_text(struct ki_op *o)
 {
 	s64 at = o->x.len <= o->s.len ? find(o, 0, (s64)o->s.len - o->x.len, 1) : -1;
 
+	if (at >= 0 && at == o->s.len)
+		return (s64)KI_TEXT_EMPTY;
 	return at < 0 ? 0 : put(o, o->s.at + at, o->s.len - at);
 }
 
@@ -476,6 +478,8 @@ u64 ki_text_op(u32 what, u64 a, u64 b, u64 c)
 		o.x = ki_texts_get(t, b);
 	r = ops[op].make(&o);
 	if (ops[op].is & KI_IS_NUMBER)
+		return r;
+	if (r == (s64)KI_TEXT_EMPTY)
 		return r;
 	return r < 0 ? KI_TEXT_FAULT : ki_texts_put(t, o.out, min_t(s64, r, t->most));
 }

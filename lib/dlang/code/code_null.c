@@ -10,7 +10,7 @@
 
 #include "dlang/code/code.h"
 
-#define MARK (~UINT64_C(2))
+#define MARK KI_TEXT_EMPTY
 
 static struct ki_node *number(struct ki_d_gen *g, uint64_t value)
 {

@@ -38,7 +38,7 @@ static const struct ki_d_known_row rows[] = {
 	 "typedef struct psinfo { int pr_nlwp, pr_pid, pr_ppid, pr_pgid, pr_sid;"
 	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"
 	 " unsigned long pr_size, pr_rssize; string pr_fname, pr_psargs; unsigned int pr_arglen,"
-	 " pr_ttydev; int pr_projid, pr_taskid, pr_poolid, pr_zoneid, pr_contract; char pr_dmodel;"
+	 " pr_ttydev; int pr_projid, pr_taskid, pr_nzomb, pr_poolid, pr_zoneid, pr_contract; char pr_dmodel;"
 	 " int pr_wstat; long pr_start; uintptr_t pr_envp; } psinfo_t;"
 	 "translator psinfo_t < struct task_struct *T > {"
 	 " pr_nlwp = T->signal->nr_threads; pr_pid = T->tgid; pr_ppid = T->real_parent->tgid;"
@@ -50,7 +50,7 @@ static const struct ki_d_known_row rows[] = {
 	 " pr_arglen = T->mm ? T->mm->arg_end - T->mm->arg_start : 0;"
 	 " pr_ttydev = T->signal->tty ? T->signal->tty->driver->major << 20 |"
 	 " T->signal->tty->driver->minor_start + T->signal->tty->index : -1; pr_projid = 0;"
-	 " pr_taskid = 0; pr_poolid = 0; pr_zoneid = 0; pr_contract = 0; pr_dmodel = 2;"
+	 " pr_taskid = 0; pr_nzomb = 0; pr_poolid = 0; pr_zoneid = 0; pr_contract = 0; pr_dmodel = 2;"
 	 " pr_wstat = T->exit_code; pr_start = T->start_time; pr_envp = 0; pr_fname = T->comm;"
 	 " pr_psargs = T == curthread && T->mm ? substr(__execargs(), 0, 79) : T->comm; };"},
 	{"lwpsinfo_t",

@@ -80,7 +80,7 @@
 /* clang-format off */
 const struct ki_d_known_row ki_d_known_networks[KI_D_KNOWN_NETWORKS] = {
 	{"inet_ntop", "inline string inet_ntop[int __f, void *__a] = __f == AF_INET ?"
-	 " inet_ntoa(__a) : __f == AF_INET6 ? inet_ntoa6((in6_addr_t *)__a) :"
+	 " inet_ntoa(__a) : __f == AF_INET6 ? inet_ntoa6((in6_addr_t *)__a, 1) :"
 	 " stringof((char *)0);"},
 	{"link_ntop",
 	 "inline string link_ntop[int __t, void *__a] = __t == ARPHRD_ETHER ? " BYTES_OF_ETHER

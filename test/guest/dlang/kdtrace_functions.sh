@@ -10,6 +10,7 @@ kd=$top/build/release/bin/kdtrace
 
 # d PROGRAM [OPTION...]: its output, quiet, without the blanks at both ends of lines
 d() { timeout 120 "$kd" -qn "$@" 2> /tmp/kd.err | sed 's/^ *//; s/ *$//; /^$/d'; }
+repeat() { for ((i = 0; i < $1; i++)); do printf '%s' "$2"; done; }
 calls='perl -e "getpriority 0, 0 for 1 .. 50"'
 
 # ---- addresses by name ----
@@ -99,6 +100,11 @@ is "inet_ntop(), link_ntop()" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); thi
 	printf("%s ", link_ntop(ARPHRD_ETHER, this->p)); this->p[15] = 0xfe; this->p[0] = 0x20; this->p[1] = this->p[2] = this->p[3] = 0; printf("%s\n", inet_ntop(AF_INET6, this->p)); exit(0); }')" "192.168.0.1 192.168.0.1 c0:a8:00:01:00:00 2000::fe"
 is "of arrays that variables keep" "$(d 'uint8_t a[20]; BEGIN { a[0] = 0xfe; a[1] = 0x80; a[5] = 0xcd; a[15] = 9; a[19] = 0xab; printf("%s %s ", link_ntop(ARPHRD_INFINIBAND, a), link_ntop(ARPHRD_ETHER, a)); printf("%s\n", inet_ntop(AF_INET6, a)); exit(0); }')" \
 	"fe:80:00:00:00:cd:00:00:00:00:00:00:00:00:00:09:00:00:00:ab fe:80:00:00:00:cd fe80:0:cd::9"
+is "addresses of IPv4 in those of IPv6: inet_ntop() says so" "$(d 'BEGIN { p = (uint8_t *)alloca(16); p[12] = 127; p[15] = 1; printf("%s %s ", inet_ntop(AF_INET6, p), inet_ntoa6((struct in6_addr *)p)); p[10] = p[11] = 255; printf("%s %s ", inet_ntop(AF_INET6, p), inet_ntoa6((struct in6_addr *)p)); p[11] = 254; printf("%s", inet_ntop(AF_INET6, p)); exit(0); }')" "::127.0.0.1 127.0.0.1 ::ffff:127.0.0.1 127.0.0.1 ::fffe:7f00:1"
+is "12 addresses in one record" "$(d 'BEGIN { p = (uint8_t *)alloca(16); p[15] = 1; printf("'"$(repeat 12 '%s ')"'"'"$(repeat 12 ', inet_ntop(AF_INET6, p)')"'); exit(0); }')" "$(repeat 11 '::1 ')::1"
+is "what is found at the end of a string is empty, not NULL" "$(d 'BEGIN { s = ""; t = "abc"; printf("<%s><%s>%d%d%d%d<%s>", strstr(s, ""), strstr(strstr(t, "b"), ""), strstr(s, s) == NULL, strstr(s, s) == "", strstr(t, "x") == NULL, strlen(strstr(s, s)), strjoin(strstr(s, s), "y")); x = strstr(s, s); self->x = x; @[strstr(s, s)] = count(); printf("%d%d", x == NULL, self->x == NULL); printa("<%s>", @); exit(0); }')" "<><bc>0110<y>00<>"
+is "functions in functions" "$(d 'BEGIN { s = "/usr/lib/../foobarbarbazbarbop"; c = "ba"; printf("%s %s %s %s %s %d %d %s %s %s", strstr(strstr(s, "baz"), strstr(s, "bop")), strchr(strrchr(s, 98), 111), substr(strstr(s, c), 3, strlen(c)), strjoin(strtok(s, "/"), strtok(NULL, "/")),
+	basename(dirname(cleanpath(strjoin(s, strjoin("/x", c))))), index(strstr(s, c), strstr(s, "op")), rindex(strjoin(s, s), strjoin(c, "r")), toupper(strjoin(tolower("AB"), lltostr(strlen(s)))), lltostr(strtoll(substr(lltostr(12345), 1, 3))), strstr(s, strjoin(c, "z"))); exit(0); }')" "bop op ba usrlib foobarbarbazbarbop 13 54 AB30 234 bazbarbop"
 is "an unknown family is a fault" "$(d 'BEGIN { this->p = (uint8_t *)alloca(16); printf("%s", inet_ntop(99, this->p)); } ERROR { printf("%d\n", arg4); } BEGIN { exit(0); }')" 1
 is "rand(): 300 numbers in each half, two halves of the lowest bit" "$(d 'syscall::getpriority:entry /pid == $target/ { this->r = rand(); @n[0] = count(); @h = sum(this->r > 0); @l = sum(this->r & 1); @d[rand()] = count(); } END { printa("%d %@d\n", @n); printa("h %@d\n", @h); printa("l %@d\n", @l); printa("d%d\n", @d); }' -c 'perl -e "getpriority 0, 0 for 1 .. 600"' |
 	awk '/^0/ { n = $2 } /^[hl]/ { if ($2 < 200 || $2 > 400) bad = bad " " $0 } /^d/ { d++ } END { print n, (d > 595), bad }')" "600 1 "
