@@ -82,6 +82,8 @@ int ki_d_check_tracemem(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_traced(struct ki_d_checker *c, struct ki_d_node *n); /* of trace() */
 int ki_d_check_pcap(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n);
+/* A cast of a string, a copy of which has not been checked, to a pointer: to its bytes. */
+int ki_d_become_bytes(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node *text);
 /* *x = s, where x leads to a string, becomes bcopy(s, x, sizeof(string)): *is_one. */
 int ki_d_check_string_store(struct ki_d_checker *c, struct ki_d_node *n, bool *is_one);
 /* check_type.c: what leads into memory */
@@ -161,6 +163,7 @@ uint8_t ki_d_form_of(const struct ki_d_node *n);
 
 /* Is there a ++ or -- in it? */
 bool ki_d_steps(const struct ki_d_node *n);
+bool ki_d_begins_speculation(const struct ki_d_node *n);
 
 /* Is it the same for all hits of a place? */
 bool ki_d_is_constant(const struct ki_d_node *n);

@@ -26,8 +26,9 @@ static bool leads_to_text(struct ki_d_types *types, struct ki_d_type t)
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
-	const bool translated = n->kid[0]->kind == KI_D_XLATE;
-	int ret = ki_d_check_expr(c, n->kid[0]);
+	const bool translated = n->kid[0]->kind == KI_D_XLATE, bytes = leads_to_bytes(n->about);
+	struct ki_d_node *text = bytes ? ki_d_copy(c->d, n->kid[0], NULL, NULL, UINT32_MAX) : NULL;
+	int ret = bytes && !text ? ki_d_no_memory(c->err) : ki_d_check_expr(c, n->kid[0]);
 
 	if (!ret && translated && !ki_d_same_type(n->about, n->kid[0]->type))
 		return FAIL(c, n, "D_CAST_INVAL", "what is translated has no other type");
@@ -38,6 +39,8 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && ki_d_is_string(n->about) &&
 	    (leads_to_bytes(n->kid[0]->type) || leads_to_text(&c->d->types, n->kid[0]->type)))
 		ret = ki_d_pointer_to_text(c, n->kid[0]);
+	if (!ret && bytes && ki_d_is_string(n->kid[0]->type) && n->about.base != KI_D_VOID)
+		return ki_d_become_bytes(c, n, text);
 	if (ret)
 		return ret;
 	n->type = n->about;

@@ -113,6 +113,90 @@ static int check_filled(struct ki_d_checker *c, const struct ki_d_node *to)
 	return FAIL(c, to, "D_PROTO_ARG", "copyinto() fills memory of alloca()");
 }
 
+/* ---- arguments, one after the other ---- */
+
+/* Slots in which it holds values: bits. */
+static unsigned int slots_of(const struct ki_d_node *n)
+{
+	unsigned int slots = n->kind == KI_D_LET ? 1u << n->value : 0;
+
+	for (unsigned int i = 0; i < 3; i++)
+		for (const struct ki_d_node *k = n->kid[i]; k; k = k->next)
+			slots |= slots_of(k);
+	return slots;
+}
+
+/* The last one that is free, below `below`; KI_D_LETS: there is none. */
+static unsigned int free_slot(const struct ki_d_checker *c, unsigned int used, unsigned int below)
+{
+	for (unsigned int i = below; i-- > c->lets;)
+		if (!(used >> i & 1))
+			return i;
+	return KI_D_LETS;
+}
+
+static struct ki_d_node *held(struct ki_d_checker *c, const struct ki_d_node *n, unsigned int slot)
+{
+	struct ki_d_node *h = ki_d_node_new(&c->d->pool, KI_D_HELD, n->at, 0);
+
+	if (h) {
+		h->value = slot;
+		h->type = n->type;
+	}
+	return h;
+}
+
+/* Which *n computes first, and holds it as *value. */
+static int hold(struct ki_d_checker *c, struct ki_d_node **n, struct ki_d_node **value,
+		unsigned int slot)
+{
+	struct ki_d_node *let = ki_d_node_new(&c->d->pool, KI_D_LET, (*value)->at, 0),
+			 *h = held(c, *value, slot);
+
+	if (!let || !h)
+		return ki_d_no_memory(c->err);
+	let->value = slot;
+	let->kid[0] = *value;
+	let->kid[1] = *n;
+	let->type = (*n)->type;
+	h->next = (*value)->next;
+	(*value)->next = NULL;
+	*value = h;
+	*n = let;
+	return 0;
+}
+
+/* Of three arguments that change variables the first two are held. */
+static int hold_arguments(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	struct ki_d_node *first = n->kid[0], *second = first->next, *call, *all;
+	const unsigned int slot = free_slot(c, slots_of(n), KI_D_LETS),
+			   next = free_slot(c, slots_of(n), slot);
+	int ret = 0;
+
+	if (second->kind == KI_D_HELD || !(ki_d_steps(second) || ki_d_steps(second->next)))
+		return 0;
+	if (slot == KI_D_LETS || next == KI_D_LETS)
+		return FAIL(c, n, "D_UNKNOWN", "%s() holds too many values at once", n->text);
+	call = all = ki_d_node_new(&c->d->pool, KI_D_CALL, n->at, strlen(n->text));
+	if (!call)
+		return ki_d_no_memory(c->err);
+	strcpy(call->text, n->text);
+	call->sym = n->sym;
+	call->type = n->type;
+	call->kid[0] = first;
+	ret = hold(c, &all, &call->kid[0]->next, next);
+	if (!ret && ki_d_is_scalar(first->type))
+		ret = hold(c, &all, &call->kid[0], slot);
+	if (ret)
+		return ret;
+	n->kind = KI_D_LET;
+	n->value = all->value;
+	n->kid[0] = all->kid[0];
+	n->kid[1] = all->kid[1];
+	return 0;
+}
+
 /* alloca(), bcopy(), copyout() ... */
 int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 {
@@ -136,7 +220,7 @@ int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 			    "%s() of more than %u bytes: option scratchsize", n->text,
 			    (unsigned int)c->d->set.scratchsize);
 	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};
-	return 0;
+	return op == KI_TEXT_COPY || op == KI_TEXT_COPY_USER ? hold_arguments(c, n) : 0;
 }
 
 static struct ki_d_node *call(struct ki_d_checker *c, uint32_t at, const char *name,
@@ -173,6 +257,35 @@ static int become_copy(struct ki_d_checker *c, struct ki_d_node *n)
 	n->op = 0;
 	n->kid[0] = set;
 	return set->kid[1] && n->kid[1] ? ki_d_check_expr(c, n) : ki_d_no_memory(c->err);
+}
+
+/* (char *)STRING: held = alloca(), bcopy(STRING, held), held. */
+int ki_d_become_bytes(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node *text)
+{
+	struct ki_d_node *bytes = ki_d_node_new(&c->d->pool, KI_D_COMMA, n->at, 0);
+	const unsigned int slot = free_slot(c, slots_of(n), KI_D_LETS);
+	const struct ki_d_type type = n->about;
+	int ret;
+
+	if (slot == KI_D_LETS)
+		return FAIL(c, n, "D_CAST_INVAL", "too many values are held at once");
+	n->kid[0] = call(c, n->at, "alloca", NULL);
+	if (!bytes || !n->kid[0])
+		return ki_d_no_memory(c->err);
+	ret = ki_d_check_expr(c, n->kid[0]);
+	n->type = type;
+	n->type.scratch = true;
+	text->next = held(c, n, slot);
+	bytes->kid[1] = held(c, n, slot);
+	if (ret || !text->next || !bytes->kid[1])
+		return ret ? ret : ki_d_no_memory(c->err);
+	bytes->kid[0] = call(c, n->at, "bcopy", text);
+	ret = bytes->kid[0] ? ki_d_check_expr(c, bytes->kid[0]) : ki_d_no_memory(c->err);
+	bytes->type = n->type;
+	n->kind = KI_D_LET;
+	n->value = slot;
+	n->kid[1] = bytes;
+	return ret;
 }
 
 /* Is it one of a string to a variable that is a pointer of bytes? */

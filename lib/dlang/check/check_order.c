@@ -8,6 +8,11 @@
 
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
+bool ki_d_begins_speculation(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE;
+}
+
 /* Kinds of statements, and what has been seen of a clause: bits. */
 enum { COMMITS = 1, SPECULATES = 2, RECORDS = 4, AGGREGATES = 8, DESTROYS = 16, EXITS = 32 };
 

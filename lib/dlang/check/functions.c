@@ -10,6 +10,8 @@
 #include "dlang/print/format.h"
 #include "dlang/words/names.h"
 
+#define MOST_FRAMES 127 /* that the driver takes */
+
 #define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
 unsigned int ki_d_count(const struct ki_d_node *list)
@@ -279,8 +281,10 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	struct ki_d_node *k = n->kid[0], *bytes = k ? k->next : NULL;
 	int ret = ki_d_check_numbers(c, k, "D_PROTO_ARG");
 
-	if (!ret && k && (!ki_d_fold_checked(k) || k->value < 1 || k->value > 127))
-		ret = FAIL(c, k, tag, "a number of frames from 1 to 127 is expected");
+	if (!ret && k && (!ki_d_fold_checked(k) || (int64_t)k->value < 1))
+		ret = FAIL(c, k, tag, "a constant number of frames is expected, 1 or more");
+	if (!ret && k && k->value > MOST_FRAMES)
+		k->value = MOST_FRAMES;
 	if (!ret && bytes && (!ki_d_fold_checked(bytes) || (int64_t)bytes->value < 0))
 		ret = FAIL(c, bytes, "D_USTACK_STRSIZE",
 			   "a constant number of bytes is expected, 0 or more");

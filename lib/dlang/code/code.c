@@ -238,7 +238,7 @@ static struct ki_node *statement(struct ki_d_gen *g, const struct ki_d_clause *c
 		return assignments(g, n);
 	if (n->kind == KI_D_CALL && ki_d_is_action(n->sym.function))
 		return sent;
-	if (n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE)
+	if (ki_d_begins_speculation(n))
 		return ki_d_gen_speculate(g, n->kid[0], false);
 	return ki_stmt_eval(g->s, ki_d_gen_expr(g, n));
 }
@@ -303,6 +303,11 @@ static struct ki_node *statements(struct ki_d_gen *g, const struct ki_d_clause *
 			*recorded = g->faults;
 		if (ki_d_gen_faulted(g))
 			out = close_group(g, out, &now);
+		if (ki_d_begins_speculation(n)) {
+			out = close_group(g, out, &now);
+			return append(g, out,
+				      ki_d_gen_speculated(g, statements(g, c, n->next, recorded)));
+		}
 	}
 	return close_group(g, out, &now);
 }

@@ -101,6 +101,8 @@ unsigned int ki_d_gen_packet(struct ki_d_gen *g, const struct ki_d_node *skb, ui
 struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which, bool ends);
 struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g);
+/* What follows speculate(), unless its number is that of none, or something has faulted. */
+struct ki_node *ki_d_gen_speculated(struct ki_d_gen *g, struct ki_node *list);
 struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g);
 
 /* let.c's: a value that is kept while another one is computed, and it. */

@@ -43,12 +43,24 @@ static struct ki_node *place_address(struct ki_d_gen *g)
 						 : ki_expr_fact(g->s, KI_FACT_ADDR);
 }
 
+/* At most as many as maxframes allows. */
+static struct ki_node *limited(struct ki_d_gen *g, struct ki_node *frames)
+{
+	const uint64_t most = (uint64_t)g->d->set.maxframes;
+	struct ki_node *set = ki_d_gen_set_temp(g, ki_expr_cast(g->s, KI_U64, frames)), *more;
+
+	more = ki_expr_binary(g->s, KI_GT, ki_d_gen_temp(g), number(g, most));
+	return ki_expr_behind(g->s, set,
+			      ki_expr_cond(g->s, more, number(g, most), ki_d_gen_temp(g)));
+}
+
 static struct ki_node *frames(struct ki_d_gen *g, enum ki_helper helper)
 {
 	if (helper != KI_HELPER_DEPTH)
-		return ki_expr_helper(g->s, helper, NULL, 0);
-	return has_no_stack(g) ? number(g, 0)
-			       : ki_expr_depth(g->s, ki_stacks_number(g->d->run->stacks), 0);
+		return limited(g, ki_expr_helper(g->s, helper, NULL, 0));
+	return has_no_stack(g)
+		       ? number(g, 0)
+		       : limited(g, ki_expr_depth(g->s, ki_stacks_number(g->d->run->stacks), 0));
 }
 
 static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)

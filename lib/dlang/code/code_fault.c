@@ -450,6 +450,13 @@ struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g)
 	return get(g, SPECULATION);
 }
 
+struct ki_node *ki_d_gen_speculated(struct ki_d_gen *g, struct ki_node *list)
+{
+	return list ? ki_stmt_if(g->s, both(g, get(g, SPECULATION), ki_d_gen_no_fault(g)), list,
+				 NULL)
+		    : NULL;
+}
+
 struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g)
 {
 	return ki_stmt_eval(g->s, numbers(g, KI_TEXT_GIVE, get(g, SPECULATION)));

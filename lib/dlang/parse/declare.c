@@ -75,7 +75,7 @@ static int brackets(struct ki_d_parser *p, struct ki_d_var *v, uint32_t at)
 
 	if (ret)
 		return ret;
-	if (ki_lex_is(&p->lex, "]"))
+	if (ki_lex_is(&p->lex, "]") && !p->elsewhere)
 		return fail(p, at, "D_DECL_ARRNULL", "%s is an array of what?", v->name);
 	if (p->lex.now.kind == KI_TOKEN_NAME || ki_lex_is(&p->lex, "...")) {
 		ret = keys(p, v);
@@ -120,6 +120,13 @@ static int check_new(const struct ki_d_parser *p, const struct ki_d_var *v, uint
 	return 0;
 }
 
+/* What is extern is elsewhere: it may be an array of any size. */
+static bool cannot_be_kept(const struct ki_d_parser *p, const struct ki_d_var *v)
+{
+	return ki_d_no_parts(&p->d->types, v->type) ||
+	       (ki_d_is_array(v->type) && !ki_d_sizeof(&p->d->types, v->type));
+}
+
 static int variable(struct ki_d_parser *p, enum ki_d_scope scope, struct ki_d_type type)
 {
 	struct ki_d_declarator dr = {.type = type, .keys = true, .at = p->lex.now.at};
@@ -149,9 +156,9 @@ static int variable(struct ki_d_parser *p, enum ki_d_scope scope, struct ki_d_ty
 		free(v);
 		return ki_d_skip_parameters(p);
 	}
-	if (!ret)
+	if (!ret && !(p->elsewhere && cannot_be_kept(p, v)))
 		ret = check_new(p, v, dr.at);
-	if (!ret && !find(p->d, scope, v->name)) {
+	if (!ret && !find(p->d, scope, v->name) && !(p->elsewhere && cannot_be_kept(p, v))) {
 		if (!ki_vec_push(&p->d->vars, v))
 			return 0;
 		ret = ki_d_no_memory(p->lex.err);
@@ -290,16 +297,39 @@ static bool is_provider(const struct ki_d_parser *p)
 	return ki_lex_is(&p->lex, "provider") && c > name && c[strspn(c, " \t\n")] == '{';
 }
 
+/* self, this or extern, and the type; extern and what is of a thread or a clause may have none. */
+static int variables_type(struct ki_d_parser *p, enum ki_d_scope scope, struct ki_d_type *type)
+{
+	bool is_type = false;
+	int ret = 0;
+
+	if (scope != KI_D_GLOBAL_SCOPE) {
+		ret = ki_lex_next(&p->lex);
+		if (!ret && (ki_lex_is(&p->lex, "self") || ki_lex_is(&p->lex, "this")))
+			ret = fail(p, p->lex.now.at, "D_DECL_CLASS", "%s",
+				   "a variable is of a thread or of a clause");
+	}
+	p->elsewhere = ki_lex_is(&p->lex, "extern");
+	if (!ret)
+		ret = ki_d_parse_specifiers(p, type, &is_type);
+	if (!ret && !is_type && (scope != KI_D_GLOBAL_SCOPE || p->elsewhere) && name_alone(p)) {
+		*type = ki_d_int(KI_I32);
+		is_type = true;
+	}
+	return ret || is_type ? ret
+			      : fail(p, p->lex.now.at, "D_DECL_IDENT", "a type is expected%s", "");
+}
+
 int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 {
 	enum ki_d_scope scope = ki_lex_is(&p->lex, "self")   ? KI_D_SELF_SCOPE
 				: ki_lex_is(&p->lex, "this") ? KI_D_THIS_SCOPE
 							     : KI_D_GLOBAL_SCOPE;
 	struct ki_d_type type;
-	bool is_type = false;
-	int ret = 0;
+	int ret;
 
 	*is_one = true;
+	p->elsewhere = false;
 	if (ki_lex_is(&p->lex, "translator"))
 		return ki_d_parse_translator(p);
 	if (ki_lex_is(&p->lex, "inline"))
@@ -313,17 +343,9 @@ int ki_d_parse_declaration(struct ki_d_parser *p, bool *is_one)
 		return bad_class(p);
 	if (ki_lex_is(&p->lex, "typedef"))
 		return type_names(p);
-	if (scope != KI_D_GLOBAL_SCOPE)
-		ret = ki_lex_next(&p->lex);
-	if (!ret)
-		ret = ki_d_parse_specifiers(p, &type, &is_type);
-	if (!ret && !is_type && scope != KI_D_GLOBAL_SCOPE && name_alone(p)) {
-		type = ki_d_int(KI_I32);
-		is_type = true;
-	}
-	if (ret || !is_type)
-		return ret ? ret
-			   : fail(p, p->lex.now.at, "D_DECL_IDENT", "a type is expected%s", "");
+	ret = variables_type(p, scope, &type);
+	if (ret)
+		return ret;
 	if (ki_lex_is(&p->lex, ";"))
 		return type.base == KI_D_STRUCT || type.def
 			       ? ki_lex_next(&p->lex)

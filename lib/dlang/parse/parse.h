@@ -24,6 +24,7 @@ struct ki_d_parser {
 	unsigned int level;	       /* of nesting now */
 	bool in_predicate;	       /* a / may end it */
 	bool known;		       /* the text is not the program's */
+	bool elsewhere;		       /* a declaration that is extern */
 	const struct ki_d_node *keyed; /* the first aggregation here with two lists of keys */
 };
 

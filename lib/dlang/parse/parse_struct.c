@@ -301,8 +301,9 @@ int ki_d_parse_tagged(struct ki_d_parser *p, struct ki_d_type *out)
 		*module = 0;
 	if (!ki_d_tagged(&p->d->types, kind, *module ? module : NULL, tag, out))
 		return 0;
+	*out = ki_d_int(KI_U32);
 	if (kind == KI_D_DEF_ENUM)
-		return fail(p, "D_DECL_INCOMPLETE", "no enum %s is known", tag);
+		return p->elsewhere ? 0 : fail(p, "D_DECL_INCOMPLETE", "no enum %s is known", tag);
 	d = ki_d_def_new(&p->d->types, kind, tag);
 	if (!d)
 		return ki_d_no_memory(p->lex.err);

@@ -225,14 +225,34 @@ static bool is_storage_class(const struct ki_lexer *l)
 /* void, and the next one of a list; or the next one, and void. */
 static int check_lone_void(const struct ki_d_parser *p, bool *is_void, unsigned int commas)
 {
+	static const char *const qualifying[] = {"const", "volatile", "restrict", NULL};
 	const bool was = *is_void, comma = ki_lex_is(&p->lex, ",");
 	const bool ends = comma || ki_lex_is(&p->lex, ")");
 
 	*is_void = ki_lex_is(&p->lex, "void");
+	if (was && !ends && p->lex.now.kind == KI_TOKEN_NAME && !is_any(p, qualifying))
+		return ki_d_fail(p->d, p->lex.err, p->lex.now.at, "D_DECL_PROTO_NAME",
+				 "a parameter that is void has no name");
 	if (!was || !ends || !(comma || commas))
 		return 0;
 	return ki_d_fail(p->d, p->lex.err, p->lex.now.at, "D_DECL_PROTO_VOID",
 			 "void is alone, or a function has parameters");
+}
+
+/* At [: an array that has keys. */
+static int check_no_keys(struct ki_d_parser *p)
+{
+	const struct ki_lexer before = p->lex;
+	struct ki_d_type type;
+	bool is_type = false;
+	int ret = ki_lex_next(&p->lex);
+
+	if (!ret)
+		ret = ki_d_parse_specifiers(p, &type, &is_type);
+	p->lex = before;
+	return !ret && is_type ? fail(p, "D_DECL_PROTO_TYPE",
+				      "a function of C takes no associative array%s", "")
+			       : ret;
 }
 
 int ki_d_skip_parameters(struct ki_d_parser *p)
@@ -249,6 +269,8 @@ int ki_d_skip_parameters(struct ki_d_parser *p)
 					 "%.*s is no word of a function's parameter",
 					 (int)p->lex.now.len, p->lex.now.text);
 		ret = check_lone_void(p, &is_void, commas);
+		if (!ret && ki_lex_is(&p->lex, "["))
+			ret = check_no_keys(p);
 		if (ret)
 			return ret;
 		commas += ki_lex_is(&p->lex, ",");

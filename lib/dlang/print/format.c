@@ -13,7 +13,7 @@
 #define CONVERSIONS    "diouxXcCsSpYTkaAeEfFgG@"
 #define FLOATS	       "eEfFgG"
 #define LONGS	       "DOU" /* of 8 bytes: %ld, %lo, %lu */
-#define WIDEST	       10000
+#define WIDEST	       99999999
 #define ADDRESS_DIGITS 16 /* %?x is as wide as an address */
 
 static int number(const char **p)

@@ -19,7 +19,8 @@ int ki_d_print_memory(struct ki_d_reading *r, const struct ki_d_action *a)
 		return ki_d_no_memory(r->c->err);
 	if (a->nargs > 1)
 		shown = ki_d_take_word(r);
-	ki_d_show_bytes(r->c->f, bytes, shown < size ? (uint32_t)shown : size);
+	if (shown)
+		ki_d_show_bytes(r->c->f, bytes, shown < size ? (uint32_t)shown : size);
 	free(bytes);
 	return 0;
 }

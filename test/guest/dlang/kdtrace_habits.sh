@@ -32,6 +32,15 @@ is "the shortest period of a clock" "$(say -qn 'tick-200us { printf("x"); exit(0
 is "maxframes limits stacks that say no number" "$(frames -x maxframes=2)" 2
 is "setopt() that cannot be, by its clause" "$(say -n 'BEGIN { } BEGIN { setopt("nixon"); exit(0); }' | grep -oc 'error in dt_clause_1 for probe ID 1')" 1
 is "copyoutstr() after speculate() is refused" "$(say -en 'BEGIN { speculate(1); copyoutstr("x", 8, 1); }' -w | grep -c 'destructive actions may not follow')" 1
+is "speculate() of no speculation ends the clause" "$(d 'BEGIN { speculate(0); a = 1; } BEGIN { b = 1; speculate(7); a = 2; } BEGIN { speculate(speculation()); c = 1; } BEGIN { printf("%d%d%d", a, b, c); exit(0); }')" "011"
+is "arguments that change variables, one after the other" "$(d 'BEGIN { s = (char *)alloca(8); t = (char *)alloca(8); bcopy("abcdefg", s, 8); n = 2; bcopy(s + n++, t + n++, n++); printf("%d %s", n, stringof(t + 3)); exit(0); }') $(d 'syscall::write:entry /pid == $target/ { t = (char *)alloca(16); n = 2; copyinto(arg1 + n++, n++, t + n++); printf("%d %s", n, stringof(t + 4)); exit(0); }' -c 'sh -c "echo abcdefgh"' | tail -n 1 | tr -d '\n')" "5 cdef 5 cde"
+is "copyinstr() of so many bytes has a 0 among them" "$(d 'syscall::write:entry /pid == $target/ { n = 3; printf("%s %s %d", copyinstr(arg1, 5), copyinstr(arg1, n), strlen(copyinstr(arg1, 1))); exit(0); }' -c 'sh -c "echo abcdefgh"' | tail -n 1)" "abcd ab 0"
+is "a record of 30 values" "$(d 'BEGIN { printf("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%s", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, pid == $pid, 8, "x"); exit(0); }')" "01234567890123456789012345618x"
+many=$(for ((i = 0; i < 100; i++)); do printf '@ = llquantize(%d, 10, 0, 6, 20); ' "$i"; done)
+is "100 llquantize() in a clause" "$(d "BEGIN { $many exit(0); }" | awk 'NF == 3 && $2 ~ /^\|/ { n += $3 } END { print n }')" 100
+is "tracemem() of no bytes, a wide column" "$(d 'BEGIN { tracemem(&`linux_banner, 14, 0); printf("%12345d", 1); exit(0); }' | tr -d '\n' | wc -c)" 12345
+is "maxframes limits depths" "$(d 'fbt::vfs_read:entry { printf("%d", stackdepth); exit(0); }' -x maxframes=2 -c 'cat /etc/hostname' | tail -n 1 | grep -o '.$') $(d 'syscall::write:entry /pid == $target/ { printf("%d", ustackdepth <= 3); exit(0); }' -x maxframes=3 -c 'sh -c "echo x"' | tail -n 1)" "2 1"
+is "a string as bytes, of which those after its end are 0" "$(d 'BEGIN { s = "abc"; p = (char *)s; printf("%c%c%d %c", p[0], p[2], p[3], ((char *)strjoin(s, "xy"))[4]); exit(0); }')" "ac0 y"
 is "a command that there is not: nothing runs" "$(say -qn 'BEGIN { printf("never"); }' -c '/no/such/file x')" "-c: No such file or directory;"
 sleep 3 &
 is "-p ends with its process" "$(say -p $! -n 'tick-100ms { n++; } END { trace(n > 5); }' | grep -o ':END 1;.*')" ":END 1;"
