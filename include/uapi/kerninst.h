@@ -44,7 +44,7 @@ enum ki_reason {
 #define KI_COPY_MAX	 32	     /* bytes of one instruction's relocated copy */
 #define KI_CHUNK_MAX	 64	     /* bytes of one short chunk */
 #define KI_FIXUPS	 2	     /* fixups of one copy or short chunk */
-#define KI_LONG_MAX	 131072    /* bytes of one long chunk */
+#define KI_LONG_MAX	 131072	     /* bytes of one long chunk */
 #define KI_LONG_FIXUPS	 16384	     /* fixups of one long chunk */
 #define KI_LONG_DEPTH	 60	     /* words that a long chunk may have on the stack */
 #define KI_LONG_OWNERS	 8	     /* modules whose functions one long chunk may call */
