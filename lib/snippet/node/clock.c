@@ -30,9 +30,9 @@ void ki_gen_tsc(struct gen *g, unsigned int dest)
 }
 
 /*
- * The limit of a segment that the kernel has on each CPU for just that: the CPU below, its node in bits
- * 12 on. (rdtscp and rdpid say the same where the kernel has told the processor, which it does not
- * do where cpuid denies them; a virtual machine's says the host's CPU then.)
+ * The limit of a segment that the kernel has on each CPU for just that: the CPU below, its node in
+ * bits 12 on. (rdtscp and rdpid say the same where the kernel has told the processor, which it does
+ * not do where cpuid denies them; a virtual machine's says the host's CPU then.)
  *
  *   mov $0x7b, dest; lsl dest, dest; and $0xfff, dest
  */
