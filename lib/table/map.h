@@ -19,6 +19,10 @@ struct ki_table_map {
 	void *between_arg;
 };
 
+/* As ki_table_read: what one CPU has counted, in a table that is not shared. */
+int ki_table_read_cpu(const struct ki_table_map *m, uint32_t cpu, struct ki_table_reading **out,
+		      struct ki_err *err);
+
 static inline const struct ki_table_head *ki_table_head_of(const struct ki_table_map *m,
 							   uint32_t bank)
 {

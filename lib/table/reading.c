@@ -77,12 +77,12 @@ static int copy_shared(const struct ki_table_map *m, const uint64_t *row, uint64
 	return -EAGAIN;
 }
 
-static int collect(const struct ki_table_map *m, words *all)
+static int collect(const struct ki_table_map *m, uint32_t first, uint32_t banks, words *all)
 {
 	uint32_t n = m->keys + m->values;
 	int ret = 0;
 
-	for (uint32_t b = 0; b < m->banks; b++)
+	for (uint32_t b = first; b < first + banks; b++)
 		for (uint32_t i = 0; i < m->rows; i++) {
 			const uint64_t *row = ki_table_row_of(m, b, i);
 
@@ -215,11 +215,12 @@ int ki_table_regroup(const struct ki_table_map *m, struct ki_table_reading *r)
 	return 0;
 }
 
-int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, struct ki_err *err)
+static int read_banks(const struct ki_table_map *m, uint32_t first, uint32_t banks,
+		      struct ki_table_reading **out, struct ki_err *err)
 {
 	struct ki_table_reading *r = calloc(1, sizeof(*r));
 	words all = {0};
-	int ret = r ? collect(m, &all) : -ENOMEM;
+	int ret = r ? collect(m, first, banks, &all) : -ENOMEM;
 
 	if (!ret)
 		ret = merged(m, &all, r);
@@ -230,6 +231,17 @@ int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, s
 	}
 	*out = r;
 	return 0;
+}
+
+int ki_table_read(const struct ki_table_map *m, struct ki_table_reading **out, struct ki_err *err)
+{
+	return read_banks(m, 0, m->banks, out, err);
+}
+
+int ki_table_read_cpu(const struct ki_table_map *m, uint32_t cpu, struct ki_table_reading **out,
+		      struct ki_err *err)
+{
+	return read_banks(m, cpu, cpu < m->banks ? 1 : 0, out, err);
 }
 
 void ki_table_reading_free(struct ki_table_reading *r)

@@ -51,7 +51,7 @@ static const struct {
 	size_t at;
 	int64_t least, most;
 } options[] = {
-	{"aggpercpu", FLAG, PROGRAM, NOWHERE, 0, 1},
+	{"aggpercpu", FLAG, PROGRAM, AT(aggpercpu), 0, 1},
 	{"aggrate", RATE, ALIVE, AT(aggrate), 0, INT64_MAX},
 	{"aggsize", SIZE, PROGRAM, AT(aggsize), 0, INT64_MAX},
 	{"aggsortkey", FLAG, ALIVE, AT(aggsortkey), 0, 1},

@@ -14,7 +14,7 @@
 struct ki_d_settings {
 	int64_t quiet, flowindent, destructive, zdefs, defaultargs, argref, empty;
 	int64_t errtags, droptags, json;
-	int64_t aggsortkey, aggsortkeypos, aggsortpos, aggsortrev;
+	int64_t aggpercpu, aggsortkey, aggsortkeypos, aggsortpos, aggsortrev;
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, aggsize, dynvarsize, nspec, specsize, scratchsize, printsize, cpu;
 	int64_t pcapsize;

@@ -35,6 +35,69 @@ static void print_value(const struct ki_d_agg *a, const uint64_t *values, FILE *
 		fprintf(f, " %16" PRId64, ki_d_agg_value(a, values));
 }
 
+/* ---- of each CPU (option aggpercpu) ---- */
+
+struct apart {
+	unsigned int cpus;
+	struct ki_d_rows *rows; /* of each aggregation, of each CPU */
+};
+
+static void free_apart(struct apart *p, unsigned int n)
+{
+	for (unsigned int i = 0; p->rows && i < n * p->cpus; i++)
+		ki_d_rows_free(&p->rows[i]);
+	free(p->rows);
+	p->rows = NULL;
+}
+
+static int read_apart(struct ki_dlang *d, const struct ki_d_join *j, struct apart *out,
+		      struct ki_err *err)
+{
+	int ret = 0;
+
+	*out = (struct apart){.cpus = d->set.aggpercpu ? ki_target_info(d->run->t)->cpus : 0};
+	if (!out->cpus)
+		return 0;
+	out->rows = calloc((size_t)j->n * out->cpus, sizeof(*out->rows));
+	if (!out->rows)
+		return ki_d_no_memory(err);
+	for (unsigned int i = 0; !ret && i < j->n * out->cpus; i++)
+		ret = ki_d_rows_read_cpu(d, j->aggs[i / out->cpus], i % out->cpus, &out->rows[i],
+					 err);
+	return ret;
+}
+
+static const uint64_t *values_of(const struct ki_d_rows *r, const uint64_t *key)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!memcmp(ki_d_row_key(r, i), key, r->keys * sizeof(*key)))
+			return ki_d_row_values(r, i);
+	return NULL;
+}
+
+/* Of a CPU that has no value it is what the first one would have changed. */
+static void print_none(const struct ki_d_agg *a, FILE *f)
+{
+	const enum ki_d_agg_kind kind = ki_d_agg_kind(a);
+	const int64_t none = kind == KI_D_MIN ? INT64_MAX : kind == KI_D_MAX ? INT64_MIN : 0;
+
+	fprintf(f, " %16" PRId64, none);
+}
+
+static void print_apart(const struct ki_d_agg *a, const struct ki_d_rows *rows, unsigned int cpus,
+			const uint64_t *key, FILE *f)
+{
+	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
+		const uint64_t *values = values_of(&rows[cpu], key);
+
+		fprintf(f, "\n    [CPU %u]", cpu);
+		if (values)
+			print_value(a, values, f);
+		else
+			print_none(a, f);
+	}
+}
+
 /* ---- without a format ---- */
 
 static void print_key(struct ki_dlang *d, const struct ki_d_agg *a, unsigned int i,
@@ -53,7 +116,7 @@ static void print_key(struct ki_dlang *d, const struct ki_d_agg *a, unsigned int
 		ki_d_show_key(f, ki_d_size(a->keys[i]), *key);
 }
 
-static void print_plain(struct ki_dlang *d, const struct ki_d_join *j,
+static void print_plain(struct ki_dlang *d, const struct ki_d_join *j, const struct apart *p,
 			const struct ki_d_joined *row, FILE *f)
 {
 	const uint64_t *key = row->key;
@@ -62,8 +125,12 @@ static void print_plain(struct ki_dlang *d, const struct ki_d_join *j,
 		print_key(d, row->of, i, key, f);
 		key += ki_d_form_words(row->of->forms[i]);
 	}
-	for (unsigned int i = 0; i < j->n; i++)
+	for (unsigned int i = 0; i < j->n; i++) {
 		print_value(j->aggs[i], row->values[i], f);
+		if (p->cpus)
+			print_apart(j->aggs[i], p->rows + (size_t)i * p->cpus, p->cpus, row->key,
+				    f);
+	}
 	fputc('\n', f);
 }
 
@@ -154,14 +221,18 @@ int ki_d_agg_print(struct ki_dlang *d, struct ki_d_agg *const *aggs, unsigned in
 		   const char *fmt, FILE *f, struct ki_err *err)
 {
 	struct ki_d_join j;
+	struct apart p = {0};
 	int ret = ki_d_join_read(d, aggs, n, &j, err);
 
+	if (!ret && !fmt)
+		ret = read_apart(d, &j, &p, err);
 	for (size_t i = 0; !ret && i < j.nv; i++) {
 		if (fmt)
 			print_formatted(d, &j, &j.v[i], fmt, f);
 		else
-			print_plain(d, &j, &j.v[i], f);
+			print_plain(d, &j, &p, &j.v[i], f);
 	}
+	free_apart(&p, n);
 	ki_d_join_free(&j);
 	for (unsigned int i = 0; i < n; i++)
 		aggs[i]->printed = true;

@@ -7,8 +7,10 @@
 
 #include "dlang/print/place.h"
 #include "dlang/print/sort.h"
+#include "table/map.h"
 
-#define MIDDLE (KI_D_QUANTIZE_BUCKETS / 2) /* the bucket of zeros */
+#define ALL_CPUS UINT32_MAX
+#define MIDDLE	 (KI_D_QUANTIZE_BUCKETS / 2) /* the bucket of zeros */
 
 void ki_d_rows_free(struct ki_d_rows *r)
 {
@@ -143,11 +145,24 @@ static void weigh_rows(const struct ki_table_reading *t, struct ki_d_rows *out)
 	}
 }
 
-static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
+static int read_table(const struct ki_d_agg *a, unsigned int cpu, struct ki_table_reading **out,
+		      struct ki_err *err)
+{
+	return cpu == ALL_CPUS ? ki_table_read(a->table, out, err)
+			       : ki_table_read_cpu(a->table, cpu, out, err);
+}
+
+static uint64_t read_counter(const struct ki_dlang *d, uint32_t n, unsigned int cpu)
+{
+	return cpu == ALL_CPUS ? ki_counter_read(d->run->counters, n)
+			       : ki_counter_read_cpu(d->run->counters, n, cpu);
+}
+
+static int read_all(struct ki_dlang *d, struct ki_d_agg *a, unsigned int cpu, struct ki_d_rows *out,
 		    struct ki_err *err)
 {
 	struct ki_table_reading *t;
-	int ret = ki_table_read(a->table, &t, err);
+	int ret = read_table(a, cpu, &t, err);
 	uint32_t width;
 	uint64_t *to;
 
@@ -169,8 +184,7 @@ static int read_all(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *ou
 		to = out->words + out->n * width;
 		memcpy(to, a->cells.v[i].key, out->keys * sizeof(*to));
 		for (uint32_t k = 0; k < out->values; k++) {
-			to[out->keys + k] =
-				ki_counter_read(d->run->counters, a->cells.v[i].counter + k);
+			to[out->keys + k] = read_counter(d, a->cells.v[i].counter + k, cpu);
 			any |= to[out->keys + k] != 0;
 		}
 		out->n += any;
@@ -246,11 +260,11 @@ static bool name_places(struct ki_dlang *d, const struct ki_d_agg *a, const stru
 	return any;
 }
 
-static int read_raw(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
+static int read_raw(struct ki_dlang *d, struct ki_d_agg *a, unsigned int cpu, struct ki_d_rows *out,
 		    struct ki_err *err)
 {
 	struct sorting s = {.a = a};
-	int ret = read_all(d, a, out, err);
+	int ret = read_all(d, a, cpu, out, err);
 
 	if (ret || !(name_places(d, a, out) || a->cells.n || a->weighted))
 		return ret;
@@ -264,7 +278,7 @@ int ki_d_rows_read(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out
 		   struct ki_err *err)
 {
 	struct sorting s = {.d = d, .a = a};
-	int ret = read_raw(d, a, out, err);
+	int ret = read_raw(d, a, ALL_CPUS, out, err);
 
 	if (ret)
 		return ret;
@@ -272,6 +286,12 @@ int ki_d_rows_read(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out
 	s.keys = out->keys;
 	qsort_r(out->words, out->n, (out->keys + out->values) * sizeof(*out->words), by_value, &s);
 	return 0;
+}
+
+int ki_d_rows_read_cpu(struct ki_dlang *d, struct ki_d_agg *a, unsigned int cpu,
+		       struct ki_d_rows *out, struct ki_err *err)
+{
+	return read_raw(d, a, cpu, out, err);
 }
 
 static bool has_key(const struct ki_d_rows *r, const uint64_t *key)
@@ -314,7 +334,7 @@ int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t ke
 		return ki_global_set(d->run->t, a->of_epoch, ++a->epoch, err);
 	ret = ki_d_rows_read(d, a, &shown, err);
 	if (!ret)
-		ret = read_raw(d, a, &raw, err);
+		ret = read_raw(d, a, ALL_CPUS, &raw, err);
 	if (ret) {
 		ki_d_rows_free(&shown);
 		return ret;

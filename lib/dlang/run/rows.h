@@ -17,6 +17,9 @@ struct ki_d_rows {
 /* All rows, the one with the lowest value first. Free with ki_d_rows_free. */
 int ki_d_rows_read(struct ki_dlang *d, struct ki_d_agg *a, struct ki_d_rows *out,
 		   struct ki_err *err);
+/* Those of one CPU, in no order; what clear() and trunc() took away of all CPUs is still there. */
+int ki_d_rows_read_cpu(struct ki_dlang *d, struct ki_d_agg *a, unsigned int cpu,
+		       struct ki_d_rows *out, struct ki_err *err);
 void ki_d_rows_free(struct ki_d_rows *r);
 
 static inline const uint64_t *ki_d_row_key(const struct ki_d_rows *r, size_t i)

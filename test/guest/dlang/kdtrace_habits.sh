@@ -41,6 +41,10 @@ is "100 llquantize() in a clause" "$(d "BEGIN { $many exit(0); }" | awk 'NF == 3
 is "tracemem() of no bytes, a wide column" "$(d 'BEGIN { tracemem(&`linux_banner, 14, 0); printf("%12345d", 1); exit(0); }' | tr -d '\n' | wc -c)" 12345
 is "maxframes limits depths" "$(d 'fbt::vfs_read:entry { printf("%d", stackdepth); exit(0); }' -x maxframes=2 -c 'cat /etc/hostname' | tail -n 1 | grep -o '.$') $(d 'syscall::write:entry /pid == $target/ { printf("%d", ustackdepth <= 3); exit(0); }' -x maxframes=3 -c 'sh -c "echo x"' | tail -n 1)" "2 1"
 is "a string as bytes, of which those after its end are 0" "$(d 'BEGIN { s = "abc"; p = (char *)s; printf("%c%c%d %c", p[0], p[2], p[3], ((char *)strjoin(s, "xy"))[4]); exit(0); }')" "ac0 y"
+asked="for i in 0 1; do taskset -c \$i $prog/calls getsid \$((i * 2 + 3)); done"
+is "option aggpercpu: also of each CPU" "$(d '#pragma D option aggpercpu
+	syscall::getsid:entry /progenyof($target)/ { @n = count(); @k["all"] = sum(cpu + 1); @m[cpu] = min(cpu); }' -c "sh -c '$asked'" | tr -s ' \n' ' ')" \
+	" 8 [CPU 0] 3 [CPU 1] 5 all 13 [CPU 0] 3 [CPU 1] 10 0 0 [CPU 0] 0 [CPU 1] 9223372036854775807 1 1 [CPU 0] 9223372036854775807 [CPU 1] 1 "
 is "a command that there is not: nothing runs" "$(say -qn 'BEGIN { printf("never"); }' -c '/no/such/file x')" "-c: No such file or directory;"
 sleep 3 &
 is "-p ends with its process" "$(say -p $! -n 'tick-100ms { n++; } END { trace(n > 5); }' | grep -o ':END 1;.*')" ":END 1;"
