@@ -73,8 +73,8 @@ asm(R"(
 4:
 	.pushsection .rodata.fixups, "a"
 	.byte \kind, \tail
-	.short 4b - 4 - \behind - 7b
-	.long 0
+	.short 0
+	.long 4b - 4 - \behind - 7b
 	.quad \target
 	.popsection
 	.endm
