@@ -56,7 +56,9 @@ static struct ki_node *limited(struct ki_d_gen *g, struct ki_node *frames)
 
 static struct ki_node *frames(struct ki_d_gen *g, enum ki_helper helper)
 {
-	if (helper != KI_HELPER_DEPTH)
+	if (helper == KI_HELPER_UCALLER)
+		return ki_expr_helper(g->s, helper, NULL, 0);
+	if (helper == KI_HELPER_UDEPTH)
 		return limited(g, ki_expr_helper(g->s, helper, NULL, 0));
 	return has_no_stack(g)
 		       ? number(g, 0)
