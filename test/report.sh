@@ -370,7 +370,7 @@ check "record: no point" fails 2 "no point" record
 check "record: no such mode" fails 2 "--mode x" record --mode x vfs_read
 check "record: a bad value" fails 2 "'arg0 \+': .*column" record 'vfs_read=arg0 +'
 check "record: no such name" fails 2 "no name 'x'" record 'vfs_read=pid,x'
-check "record: too many values" fails 2 "more than 16" record "vfs_read=$(printf 'pid,%.0s' {1..16})pid"
+check "record: too many values" fails 2 "more than 32" record "vfs_read=$(printf 'pid,%.0s' {1..32})pid"
 check "record: values of totals" fails 2 "no values" record vfs_read=pid --mode totals
 check "record: inside" fails 2 "inside.. is for --if" record 'vfs_read=inside(vfs_write)'
 check "record: a bad point" fails 2 "is no point" record vfs_read+x
