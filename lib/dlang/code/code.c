@@ -457,14 +457,12 @@ int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippe
 		list = ki_d_gen_meter_passes(&g, p->hook && !ki_d_hook_tells(p->hook)
 							 ? ki_d_gen_meant(&g, p->hook, list)
 							 : list);
-	if (list)
-		ki_snippet_body(g.s, list);
-	*out = list ? g.s : NULL;
-	ret = list ? ki_snippet_check(g.s, site->regs, err) : 0;
-	if (!list || ret)
+	/* There is none if nothing is to be done, or if the tree has failed: the check says so. */
+	ki_snippet_body(g.s, list ? list : ki_stmt_eval(g.s, ki_expr_const(g.s, KI_U64, 0)));
+	ret = ki_snippet_check(g.s, site->regs, err);
+	*out = list && !ret ? g.s : NULL;
+	if (!*out)
 		ki_snippet_free(g.s);
-	if (ret)
-		*out = NULL;
 	return ret;
 }
 
