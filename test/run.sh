@@ -16,8 +16,8 @@
 # A suite that fails has failed. Only one that was stopped by its time limit (--timeout) may have
 # been late for the host's sake: with --again it is run once more when all have ended, by itself, if
 # its limit is over within so many SECONDS from the beginning; the last line but one says how many
-# were, and the one before it of which suites QEMU ended while the kernel booted (vm/run begins it once
-# more). There is no second try for the suites that try to break a kernel.
+# were, and the one before it of which suites QEMU ended or stood while the kernel booted (vm/run begins
+# it once more). There is no second try for the suites that try to break a kernel.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 logs=build/test/logs
@@ -148,9 +148,9 @@ for name in "${names[@]}"; do
 done
 # vm/run says it where it does it.
 restarted=$(for name in "${names[@]}" "${runs[@]#+}"; do
-	cat "$logs/$name".{first.log,log} 2> /dev/null | grep -q 'QEMU ended while the stock kernel booted' && echo "$name"
+	cat "$logs/$name".{first.log,log} 2> /dev/null | grep -qE 'QEMU (ended|stood) while the stock kernel booted' && echo "$name"
 done | sort -u | xargs)
-echo "$(wc -w <<< "$restarted") whose QEMU ended while it booted, and was begun again${restarted:+: }$restarted"
+echo "$(wc -w <<< "$restarted") whose QEMU ended or stood while it booted, and was begun again${restarted:+: }$restarted"
 echo "$(wc -w <<< "$again_names") stopped for time and run again${again_names:+, see build/test/logs/NAME.first.log:}$again_names"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

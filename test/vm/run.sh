@@ -185,22 +185,27 @@ test_panic() {
 	check "panic: nothing is left" nothing_left
 }
 
-# kill_booting: the QEMU of the run that is booting
-kill_booting() {
+# signal_booting SIGNAL: to the QEMU of the run that is booting
+signal_booting() {
 	for _ in {1..300}; do
 		[[ -s $(ls "$TMPDIR"/*/console 2>/dev/null) ]] && break
 		sleep 0.02
 	done
-	kill -KILL "$(pgrep -nf "qemu-system.*$TMPDIR")"
+	kill -"$1" "$(pgrep -nf "qemu-system.*$TMPDIR")"
 }
 
 # Before anything of ours is there it may end once, and all that is lost is time.
 test_no_boot() {
-	kill_booting &
+	signal_booting KILL &
 	guest -- echo once
 	check "QEMU ends while it boots: it is started again" is "$status $(cat "$tmp/out")" "0 once"
 	check "QEMU ends while it boots: one line" one_line "once more"
 	check "QEMU ends while it boots: nothing is left" nothing_left
+	signal_booting STOP &
+	KI_VM_BOOT_LIMIT=60 guest -- echo once
+	check "QEMU stands while it boots: it is started again" is "$status $(cat "$tmp/out")" "0 once"
+	check "QEMU stands while it boots: one line" one_line "stood .* once more"
+	check "QEMU stands while it boots: nothing is left" nothing_left
 }
 
 # A cache of our own, of which only the image is whole.

@@ -28,8 +28,9 @@ exit status are COMMAND's; 255 if the machine died.
 
 Environment: KI_CACHE names the directory for kernels and QEMU, fetched when
 they are first needed; KI_VM_QUIET=1 leaves out the line about the machine;
-KI_VM_LOG names a file for the guest's console. Variables that begin with KI_
-are COMMAND's too; of the others it gets its own.
+KI_VM_LOG names a file for the guest's console; KI_VM_BOOT_LIMIT is the number
+of seconds in which it has to be up. Variables that begin with KI_ are
+COMMAND's too; of the others it gets its own.
 
 examples:
   vm/run -- uname -a
@@ -129,7 +130,7 @@ parse_options() {
 	fi
 	cpus=${cpus:-2} thread=${thread:-multi}
 	# Both make emulation slower by a factor of a few.
-	boot_limit=300
+	boot_limit=${KI_VM_BOOT_LIMIT:-180}
 	[[ ! $icount && ${#plugins[@]} == 0 ]] || boot_limit=900
 	# What watches itself is slow too, and needs an eighth of the memory for that.
 	[[ $kernel != *-debug ]] || boot_limit=$((boot_limit * 2)) mem=${mem:-4G}

@@ -113,7 +113,7 @@ field() { "$prog/field" "$1"; }
 
 field_is() { [ "$(field "$1")" = "$2" ]; } # NAME VALUE
 installed() { ! field_is windows 0; }
-measures() { grep -q '^128 ' "/proc/$1/syscall"; } # PID: all is in; it waits for a signal (rt_sigtimedwait)
+measures() { grep -qE '^(7|128|271) ' "/proc/$1/syscall"; } # PID: all is in; it waits (poll, rt_sigtimedwait, ppoll)
 goes() { until_true 120 eval "rmmod '$1' 2> /dev/null"; } # the module
 
 # column NAME FILE [POINT]: of the records in it; of_end NAME FILE: of its last line

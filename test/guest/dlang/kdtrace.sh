@@ -51,14 +51,14 @@ done
 is "wrong usage" "$(status -y) $(wc -l < /tmp/kd.err)" "2 1"
 "$kd" -qn 'syscall::getpriority:entry { @[execname] = count(); }' > /tmp/kd.out 2>&1 &
 pid=$!
-ok "it is in" until_true 120 installed
+ok "it is in" until_true 120 measures $pid
 eval "$calls"
 kill -INT $pid
 wait $pid
 is "Ctrl-C prints what was counted" "$? $(grep -c '^  perl *500$' /tmp/kd.out)" "0 1"
 "$kd" -qn 'syscall:::entry { @[execname] = count(); }' > /dev/null 2>&1 &
 pid=$!
-ok "it is in again" until_true 120 installed
+ok "it is in again" until_true 120 measures $pid
 kill -9 $pid
 wait $pid 2> /dev/null
 soon "kill -9 leaves no window" 0 field windows

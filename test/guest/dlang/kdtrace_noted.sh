@@ -40,7 +40,7 @@ exec {to}> /tmp/to.noted
 until_true 20 grep -q noted /proc/$pid/comm
 "$kd" -q -p $pid -o /tmp/out -n 'noted$target:::pair { @ = count(); }' 2> /tmp/kd.err &
 tool=$!
-until_true 60 installed
+until_true 60 measures $tool
 echo >&"$to"
 until_true 60 eval '[ "$(wc -l < /tmp/its)" = 1 ]'
 kill -INT $tool

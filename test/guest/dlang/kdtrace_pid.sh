@@ -56,7 +56,7 @@ exec {to}> /tmp/to
 until_true 20 grep -q ready /tmp/its
 "$kd" -qn 'pid$target:a.out:step:entry { @ = count(); }' -p $pid > /tmp/out 2> /tmp/kd.err &
 tool=$!
-until_true 60 installed
+until_true 60 measures $tool
 echo >&"$to"
 until_true 60 eval '[ "$(wc -l < /tmp/its)" = 2 ]'
 kill -INT $tool

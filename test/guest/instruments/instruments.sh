@@ -141,7 +141,7 @@ ok "one that could sleep is refused" refuses 1 "may sleep" stat --if 'kit_sleep(
 # ---- the module's life ----
 "$ki" stat -q --if 'kit_add(arg0, arg2) >= 0' vfs_read -- sleep 3000 > /dev/null 2>&1 &
 pid=$!
-until_true 120 installed
+until_true 120 measures $pid
 ok "while it may be called its module stays" eval '! rmmod ki_kit 2> rmmod.err'
 ok "and rmmod says why" grep -q "in use" rmmod.err
 is "the list shows it" "$("$ki" instruments --json | sed -n 's/.*"name":"kit_add".*"chunks":"\([0-9]*\)".*/\1/p')" 1

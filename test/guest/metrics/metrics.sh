@@ -86,7 +86,7 @@ watch() { # OUTPUT OPTION...: measure in the background
 	shift
 	"$ki" stat -q --json -o "$out" "$@" < /dev/null > /dev/null 2>&1 &
 	watcher=$!
-	until_true 60 installed
+	until_true 60 measures $watcher
 }
 stop_watching() {
 	kill -"${1:-INT}" "$watcher"

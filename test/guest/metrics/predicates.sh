@@ -121,7 +121,7 @@ is "and these are left out, with the reason" "$(grep -c '"reason":"NO_PARAMETER"
 # A predicate on the way of another's helper asks for the user all the same.
 "$ki" stat --json -q --if "uid == 1234 && $ours" copy_from_kernel_nofault > $dir/inner &
 inner=$!
-until_true 120 installed
+until_true 120 measures $inner
 counts $((A + B)) getppid __x64_sys_getppid --if "$ours && *(u8 *)arg0 < 256"
 kill -INT $inner
 wait $inner

@@ -122,7 +122,7 @@ ran() {
 reading
 "$ki" record -o s.rec --mode newest -b 64 "${mine[@]}" ksys_read=len:arg2 > record.out 2>&1 &
 recorder=$!
-until_true 120 installed
+until_true 120 measures $recorder
 sleep 0.5
 ran
 kill -USR1 $recorder
@@ -223,7 +223,7 @@ ok "killed: what was written is there" test "$(of_end records k.rec)" -gt 100
 is "and that it is not all" "$(of_end cut k.rec)" true
 soon "killed: the kernel is clean" 0 field windows
 "$ki" record -o i.rec ksys_read=len:arg2 > record.out 2>&1 &
-until_true 120 installed
+until_true 120 measures $!
 kill -INT $!
 wait $!
 is "Ctrl-C ends it, with status 0, and the file" "$? $(of_end cut i.rec)" "0 false"

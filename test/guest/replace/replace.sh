@@ -67,7 +67,7 @@ is "the replaced one does not return" "$(counted ${m}_a:exit ${m}_b:exit)" "${m}
 end 1 "11 21 31 41"
 "$ki" stat --json -o /tmp/replace.json ${m}_a ${m}_b:exit < /dev/null 2> /dev/null &
 stat=$!
-ok "counters are there first" until_true 120 installed
+ok "counters are there first" until_true 120 measures $stat
 begin 1 ${m}_a=${m}_b "12 22 32 42"
 end 1 "11 21 31 41"
 begin 2 ${m}_a=${m}_c "13 23 33 43"
