@@ -225,8 +225,8 @@ static bool end(void)
 
 /* Sanitized code is ten times as long: there not each instruction has its turn. */
 #ifdef __SANITIZE_ADDRESS__
-#define STEP	    7
-#define SECOND_STEP 211
+#define STEP	    29
+#define SECOND_STEP 107
 #else
 #define STEP	    1
 #define SECOND_STEP 17
