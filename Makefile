@@ -31,7 +31,7 @@ WARN := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -W
         -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wno-format-nonliteral $(if $(CI),-Werror)
 CPPFLAGS += -Iinclude -Ilib -D_GNU_SOURCE -DKI_VERSION='"$(VERSION)"' $(if $(HAVE_DW),-DHAVE_DW)
 CFLAGS_release := -O2 -g
-CFLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS  += -std=gnu11 $(WARN) $(CFLAGS_$(BUILD))
 LDFLAGS += $(filter -fsanitize=%,$(CFLAGS_$(BUILD)))
 LIBS    := -Wl,--as-needed -lZydis -lZycore -lxxhash -ljansson $(if $(HAVE_DW),-ldw -lelf) $(BPF) -lm

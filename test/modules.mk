@@ -4,11 +4,11 @@
 # in another way what is put behind its folder's name and what is defined.
 
 # What the suites of make check load; one sixth of them says what it needs besides (suites.sixths).
-CHECK_MODULES := kmod/6.1 kmod/6.12 kmod/6.1/-fail/KI_TEST_FAIL \
+CHECK_MODULES := kmod/6.1 kmod/6.12 \
 	mate-module/6.1 mate-module/6.12 \
 	$(patsubst %,%-module/6.1,race replace reasons tail instruments metrics frames special)
 # What check-more and check-long load besides.
-MORE_MODULES := kmod/6.1-cloud kmod/6.1-rt kmod/6.1/-anycode/KI_TEST_ANY_CODE \
+MORE_MODULES := kmod/6.1-cloud kmod/6.1-rt kmod/6.1/-anycode/KI_TEST_ANY_CODE kmod/6.1/-fail/KI_TEST_FAIL \
 	mate-module/6.1-cloud mate-module/6.1-rt \
 	kmod/6.1/-nowait/KI_TEST_NO_WAIT \
 	kmod/6.1-rt/-fail/KI_TEST_FAIL \
