@@ -126,7 +126,7 @@ struct ki_measure;
  * not come to its end when the process ends, or becomes another program, is not counted. A thread
  * that leaves otherwise (longjmp, an exception, pthread_exit) stays inside, and walltime and
  * concurrency go on. What is forked is counted too, each process by itself for what lasts: of its
- * calls those that are over. ki_measure_check, _pause, _update and _sample_to are for the kernel.
+ * calls those that are over. ki_measure_pause, _update and _sample_to are for the kernel.
  */
 int ki_measure_new(struct ki_target *t, struct ki_measure **out, struct ki_err *err);
 void ki_measure_free(struct ki_measure *m); /* takes out what is installed */

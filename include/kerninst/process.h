@@ -111,6 +111,10 @@ bool ki_process_by_driver(struct ki_target *t);
 int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 		   struct ki_splice_process **out, struct ki_err *err);
 
+/* The same, but nothing is put in: what would be left out has its refusal, and what would go in has
+ * its window. Errors: as above, but for those that only show when text is written. */
+int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, struct ki_err *err);
+
 /*
  * Give back the springboards of windows all of whose chunks are paused (ki_plan_pause), and leave
  * the rest: of the plan that it was made of, which lives on, after ki_plan_sheds. A window in whose

@@ -193,11 +193,6 @@ int ki_measure_start(struct ki_measure *m, struct ki_err *err)
 	return ret;
 }
 
-int ki_measure_check(struct ki_measure *m, struct ki_err *err)
-{
-	return ki_plan_check(m->plan, m->t, err);
-}
-
 int ki_measure_stop(struct ki_measure *m, struct ki_err *err)
 {
 	return ki_measure_take_out(m, err);

@@ -101,6 +101,14 @@ int ki_measure_put_in(struct ki_measure *m, struct ki_err *err)
 	return ret ? ret : ki_plan_apply(m->plan, m->t, true, err);
 }
 
+int ki_measure_check(struct ki_measure *m, struct ki_err *err)
+{
+	const struct ki_process *process = m->t->own;
+
+	return ki_measure_in_process(m) ? ki_process_check(m->t, m->plan, process->counters, err)
+					: ki_plan_check(m->plan, m->t, err);
+}
+
 int ki_measure_take_out(struct ki_measure *m, struct ki_err *err)
 {
 	int told, ret;

@@ -260,7 +260,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		ret = share_released(&s->linked, err);
 	p->user = true;
 	p->tally = s->linked.blocks;
-	if (!ret && s->linked.arenas.n)
+	if (!ret && s->linked.arenas.n && !s->dry)
 		ret = s->way->install(s, err);
 	if (ret) {
 		s->way->remove(s, NULL);
@@ -352,6 +352,18 @@ int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 {
 	return put(&(struct ki_splice_process){.counters = counters, .sheds = p->sheds}, t, p, out,
 		   err);
+}
+
+int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, struct ki_err *err)
+{
+	struct ki_splice_process *s;
+	int ret = put(&(struct ki_splice_process){
+			      .counters = counters, .sheds = p->sheds, .dry = true},
+		      t, p, &s, err);
+
+	if (!ret)
+		ki_process_free(s);
+	return ret;
 }
 
 int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,

@@ -38,6 +38,7 @@ struct ki_splice_process {
 	uint32_t counters;
 	bool shared;	  /* no counter is one of each thread */
 	bool sheds;	  /* parts may be given back before the rest */
+	bool dry;	  /* all but putting it in */
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;
 	struct ki_process_cost cost;

@@ -38,6 +38,21 @@ in_library() {
 }
 check "a function of the C library" in_library
 
+# What would go in is shown, with its code, and what would not; the process is what it was.
+dry() {
+	local before
+	start pie 2 50000 && before=$(text) || return
+	"$ki" stat --dry-run --json --show-code "$pid/step" "$pid/leap:insns" > "$tmp/json" 2> "$tmp/said" || return
+	is "$(jq -r 'select(.metric == "dry_run" and .point == "pie:step").reason' "$tmp/json")" OK &&
+		[ "$(jq -r 'select(.metric == "dry_run" and .reason == "OK").point' "$tmp/json" | grep -c ^pie:leap)" -gt 9 ] &&
+		[ "$(grep -c '"metric":"code".*lock inc' "$tmp/json")" -gt 10 ] &&
+		grep -q "^kerninst: nothing is installed; it would be" "$tmp/said" &&
+		! grep -q kerninst "/proc/$pid/maps" && is "$(text)" "$before" && stop || return
+	"$ki" stat --dry-run command/libc.so.6:getppid -- touch "$tmp/ran" > "$tmp/out" 2> "$tmp/said" &&
+		grep -q '^yes .*libc.so.6:getppid' "$tmp/out" && [ ! -e "$tmp/ran" ]
+}
+check "a dry run says what would go in, and changes nothing" dry
+
 # nameless: the addresses of step and leap are those of the program with symbols.
 nameless() {
 	local addr

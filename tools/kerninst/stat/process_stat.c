@@ -79,7 +79,7 @@ static int check(const struct verb *self, const struct stat_options *o)
 		const char *name;
 	} rows[] = {
 		{o->when.own, "--own"},
-		{o->dry_run, "--dry-run"},
+		{o->dry_run && o->cost, "--cost with --dry-run"},
 		{o->hash, "--text-hash"},
 		{o->preset, "a preset"},
 		{o->moving != KI_MOVING_AUTO, "--move"},
