@@ -157,7 +157,8 @@ int ki_target_reserved(struct ki_target *t, uint64_t start, uint64_t end,
  * (KI_VIEW_LIVE). The kernel itself rewrites some sites at run time: ftrace sites, static
  * branches, static calls, lock prefixes. Their bytes are taken as zero. 128 bits (XXH3), in hex
  * with its terminator. Equal hashes: equal text. Modules are those that were there when the target
- * was opened; one that has been unloaded since is left out.
+ * was opened; one that has been unloaded since is left out. Of a process: the text of its files, as
+ * it was mapped when the target was opened, each byte; -EFAULT or -ESRCH when it has ended.
  */
 #define KI_TEXT_HASH_LEN 33
 int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct ki_err *err);

@@ -13,7 +13,7 @@ int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, en
 			  uint8_t **out, struct ki_err *err);
 
 /* The driver's own text is not what it changes: that is neither hashed nor kept. */
-bool ki_target_text_is_watched(const struct ki_text_range *r);
+bool ki_target_text_is_watched(const struct ki_target *t, const struct ki_text_range *r);
 
 /*
  * What reading it returned says that the module has been unloaded since the target was opened: that

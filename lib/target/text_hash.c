@@ -93,15 +93,17 @@ int ki_target_text_masked(struct ki_target *t, const struct ki_text_range *r, en
 		free(text);
 		return ret;
 	}
-	zero_rows(text, r, rows, count);
-	zero_sites(t, text, r);
+	if (t->kind != KI_TARGET_PROCESS) {
+		zero_rows(text, r, rows, count);
+		zero_sites(t, text, r);
+	}
 	*out = text;
 	return 0;
 }
 
-bool ki_target_text_is_watched(const struct ki_text_range *r)
+bool ki_target_text_is_watched(const struct ki_target *t, const struct ki_text_range *r)
 {
-	return strcmp(r->module, "kerninst") != 0;
+	return t->kind == KI_TARGET_PROCESS || strcmp(r->module, "kerninst") != 0;
 }
 
 bool ki_target_text_is_gone(const struct ki_text_range *r, int ret, struct ki_err *err)
@@ -136,7 +138,7 @@ int ki_target_text_hash(struct ki_target *t, char hash[KI_TEXT_HASH_LEN], struct
 		return ki_err_set(err, -ENOMEM, 0, "out of memory");
 	XXH3_128bits_reset(state);
 	for (size_t i = 0; !ret && i < t->ranges.n; i++)
-		if (ki_target_text_is_watched(&t->ranges.v[i]))
+		if (ki_target_text_is_watched(t, &t->ranges.v[i]))
 			ret = hash_range(t, &t->ranges.v[i], state, err);
 	if (!ret) {
 		XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(state));

@@ -39,9 +39,9 @@ static int is_no_kept_text(const struct kept_file *k)
 	return ki_err_set(k->err, -EINVAL, 0, "%s: not a file of kept text, or cut off", k->path);
 }
 
-static bool is_kept(const struct ki_text_range *r)
+static bool is_kept(const struct ki_target *t, const struct ki_text_range *r)
 {
-	return ki_target_text_is_watched(r) &&
+	return ki_target_text_is_watched(t, r) &&
 	       strlen(r->module) < sizeof(((struct kept_header *)0)->module);
 }
 
@@ -70,7 +70,7 @@ int ki_target_text_keep(struct ki_target *t, const char *path, enum ki_view view
 	if (!k.f || fputs(KEPT_MAGIC, k.f) < 0)
 		ret = failed(&k);
 	for (size_t i = 0; !ret && i < t->ranges.n; i++)
-		if (is_kept(&t->ranges.v[i]))
+		if (is_kept(t, &t->ranges.v[i]))
 			ret = keep_range(t, &t->ranges.v[i], view, &k);
 	if (k.f && fclose(k.f) && !ret)
 		ret = failed(&k);

@@ -53,6 +53,21 @@ dry() {
 }
 check "a dry run says what would go in, and changes nothing" dry
 
+# The text is hashed before and after; what somebody else has changed meanwhile is named.
+hashed() {
+	local at
+	start pie 2 50000 || return
+	to=$to from=$from "$ki" stat -q --text-hash -o "$tmp/out" "$pid/step" "$pid/libc.so.6:getppid" -- bash -c round > /dev/null &&
+		is "$(awk '/^text hash/ { print $4 }' "$tmp/out" | sort | uniq -c | awk '{ print $1, length($2) }')" "2 32" || return
+	at=$("$ki" stat --dry-run -q --json "$pid/leap" | jq -r .address)
+	# shellcheck disable=SC2016 # for the other shell
+	"$ki" stat -q --text-hash "$pid/step" -- bash -c 'printf "\x90" | dd "of=/proc/$0/mem" bs=1 "seek=$(($1))" conv=notrunc' \
+		"$pid" "$at" > "$tmp/out" 2> "$tmp/said"
+	is "$? $(grep -c '^kerninst: text hash: 1 of [0-9]* bytes differ, the first at pie:leap+0x0: 90' "$tmp/said")" "1 1"
+	kill -9 "$pid" && stop
+}
+check "the text is hashed before and after" hashed
+
 # nameless: the addresses of step and leap are those of the program with symbols.
 nameless() {
 	local addr

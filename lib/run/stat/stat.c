@@ -71,11 +71,11 @@ int ki_stat_take_out(struct ki_stat *s, struct ki_err *err)
 {
 	int ret;
 
-	if (s->pid)
-		return ki_points_take_out(&s->points, s->listener, err);
-	ki_measured_patches_read(&s->patches, s->t);
+	if (!s->pid)
+		ki_measured_patches_read(&s->patches, s->t);
 	ret = ki_points_take_out(&s->points, s->listener, err);
-	ki_skipped_end(&s->skipped, s->t, s->quiet ? NULL : s->listener);
+	if (!s->pid)
+		ki_skipped_end(&s->skipped, s->t, s->quiet ? NULL : s->listener);
 	if (s->hashed) {
 		int hash = ki_text_watch_end(&s->text, s->t, err);
 
@@ -271,9 +271,10 @@ int ki_stat_result(struct ki_stat *s, double end, struct ki_err *err)
 		ret = ki_measured_skipped(&s->report, s->skipped.n);
 	if (!ret)
 		ret = ki_measured_patches_show(&s->report, &s->patches);
-	if (!ret && s->hashed)
-		ret = ki_measured_hash(&s->report, "after", s->text.after);
-	return !ret && s->hashed ? ki_text_watch_check(&s->text, s->t, err) : ret;
+	if (ret || !s->hashed || !*s->text.after)
+		return ret;
+	ret = ki_measured_hash(&s->report, "after", s->text.after);
+	return ret ? ret : ki_text_watch_check(&s->text, s->t, err);
 }
 
 void ki_stat_free(struct ki_stat *s)

@@ -72,7 +72,7 @@ static int await_modules(pid_t pid, const struct ki_asked *asked, struct command
 }
 
 /* What is for the kernel only. */
-static int check(const struct verb *self, const struct stat_options *o)
+static int check(const struct verb *self, const struct stat_options *o, pid_t pid)
 {
 	const struct {
 		bool given;
@@ -80,7 +80,7 @@ static int check(const struct verb *self, const struct stat_options *o)
 	} rows[] = {
 		{o->when.own, "--own"},
 		{o->dry_run && o->cost, "--cost with --dry-run"},
-		{o->hash, "--text-hash"},
+		{o->hash && pid == OPEN_COMMAND, "--text-hash of a command"},
 		{o->preset, "a preset"},
 		{o->moving != KI_MOVING_AUTO, "--move"},
 	};
@@ -96,7 +96,7 @@ int process_stat_open(const struct verb *self, const struct stat_options *o, str
 		      struct command *command, const struct ki_asked *asked)
 {
 	struct ki_err err = {0};
-	int ret = check(self, o);
+	int ret = check(self, o, s->pid);
 
 	s->moving = KI_MOVING_NEVER;
 	s->listener = cli_listener(true);
