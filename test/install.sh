@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# test/install.sh: make install, install-dkms and uninstall, into a directory of its own.
+# test/install.sh [driver]: make install, install-dkms and uninstall, into a directory of its own; or
+# whether the driver that is installed so builds.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL DESTDIR
@@ -116,17 +117,24 @@ removed() {
 	to_dest uninstall && is "$(find "$dest" -not -type d -o -path '*kerninst*')" ""
 }
 
+check_driver() {
+	check "the driver is built as DKMS does it, without warnings" driver
+	check "DKMS's clean leaves nothing that was built" cleaned
+}
+
+check_tools() {
+	check "the installed tool runs" tool
+	check "the manual is installed" manual
+	check "the headers are installed, and each compiles by itself" headers
+	check "pkg-config has the tool's version" version_is_the_tools
+	check "pkg-config has the prefix of this installation" prefix_is_given
+	check "a program is built with pkg-config and runs with the shared library" shared
+	check "a program is built with the static library and runs" static
+	check "make uninstall removes everything" removed
+}
+
 check "make -n install says what it would do and changes nothing" dry_run
 check "make install install-dkms" to_dest install install-dkms
 dkms=$(echo "$dest"/usr/src/kerninst-*)
-check "the installed tool runs" tool
-check "the manual is installed" manual
-check "the headers are installed, and each compiles by itself" headers
-check "pkg-config has the tool's version" version_is_the_tools
-check "pkg-config has the prefix of this installation" prefix_is_given
-check "a program is built with pkg-config and runs with the shared library" shared
-check "a program is built with the static library and runs" static
-check "the driver is built as DKMS does it, without warnings" driver
-check "DKMS's clean leaves nothing that was built" cleaned
-check "make uninstall removes everything" removed
+"check_${1:-tools}"
 finish
