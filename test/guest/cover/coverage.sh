@@ -109,8 +109,7 @@ ok "all that was hit took itself out: $(total rested removed) of $(hit rested)" 
 
 "$ki" cover -q -o stopped '*sys_getsid' > table 2> words &
 stopped=$!
-until_true 120 installed
-sleep 1
+until_true 120 measures $stopped
 ran $other
 kill -INT $stopped
 wait $stopped
