@@ -16,7 +16,13 @@
  * Counted is what the kernel does between the marks of marks.h: instructions, taken branches
  * (control that does not fall into what is executed next; interrupts are among them), those whose
  * target the buffer did not have, lines and pages fetched that are not the one fetched before,
- * misses, and how many different lines and pages there were.
+ * misses, and how many different lines and pages there were. A line is known by where it stands in
+ * memory, as processors know it: QEMU executes what it translated at one address at others, too, at
+ * which the same page is mapped. An instruction that goes on in the next page is taken to go on in
+ * memory.
+ *
+ * each=1 is for the test against QEMU's own plugin (fetch_test.sh): all code counts, from the
+ * machine's start to its end, and each.h models the first level once more, as that plugin does.
  *
  * What is not modelled: prefetching, speculation, instructions that are decoded already (the
  * micro-op cache), and data, with which a second level is shared. FILE is a table, separated by
@@ -33,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lru.h"
 #include "marks.h"
 #include "qemu_api.h"
 
@@ -48,13 +55,6 @@ QEMU_EXPORT int qemu_plugin_version = QEMU_API_VERSION;
 QEMU_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc,
 				    char **argv);
 
-/* A set-associative memory of keys; ways in order of use, the last used first. */
-struct memory {
-	uint64_t *keys; /* 0: none */
-	uint64_t *data;
-	size_t sets, ways;
-};
-
 enum what {
 	INSTRUCTIONS,
 	TAKEN,
@@ -64,24 +64,43 @@ enum what {
 	L2_MISSES,
 	PAGES,
 	ITLB_MISSES,
-	WHATS
+	WHATS, /* those of each.h: */
+	EACH = WHATS,
+	EACH_MISSES,
+	TURNS,
+	CUT,
+	EXTRA,
+	ALL_WHATS
 };
-static const char *const names[WHATS] = {"instructions", "taken",     "btb_misses", "lines",
-					 "l1_misses",	 "l2_misses", "pages",	    "itlb_misses"};
+static const char *const names[ALL_WHATS] = {
+	"instructions", "taken", "btb_misses",	"lines", "l1_misses", "l2_misses", "pages",
+	"itlb_misses",	"each",	 "each_misses", "turns", "cut",	      "extra"};
 
-struct cpu {
-	struct memory l1, l2, itlb, btb;
-	uint64_t next;	 /* where control falls */
-	uint64_t branch; /* the last instruction before */
-	uint64_t line, page;
-	bool kernel; /* it was there */
-	uint64_t n[WHATS], base[WHATS];
+/* The first instruction that begins in a line is the block's `first`, unless that is too many. */
+struct line {
+	uint64_t addr, key;
+	size_t first;
 };
 
 /* A block as it is translated. */
 struct block {
 	uint64_t start, end, last; /* the last instruction */
-	uint64_t insns;
+	size_t insns, nlines;
+	struct line lines[];
+};
+
+struct cpu {
+	struct lru l1, l2, itlb, btb;
+	uint64_t next;	 /* where control falls */
+	uint64_t branch; /* the last instruction before */
+	uint64_t line, page;
+	bool kernel; /* it was there */
+	uint64_t n[ALL_WHATS], base[ALL_WHATS];
+
+	/* each.h */
+	struct lru l1_each;
+	const struct block *before;
+	size_t owed; /* its instructions that are still to come */
 };
 
 static struct cpu cpus[VCPUS];
@@ -96,7 +115,7 @@ static uint8_t seen_lines[(1ull << 31) >> LINE >> 3];
 static bool is_large[LARGES];
 
 struct window {
-	uint64_t gained[WHATS], lines, pages; /* different ones */
+	uint64_t gained[ALL_WHATS], lines, pages; /* different ones */
 };
 static struct window *windows;
 static size_t nwindows;
@@ -104,8 +123,10 @@ static size_t nwindows;
 static struct {
 	const char *name;
 	size_t value;
-} options[] = {{"l1", 32}, {"l1ways", 8}, {"l2", 512}, {"l2ways", 8}, {"itlb", 64}, {"btb", 4096}};
-enum { L1, L1WAYS, L2, L2WAYS, ITLB, BTB };
+} options[] = {{"l1", 32},   {"l1ways", 8}, {"l2", 512}, {"l2ways", 8},
+	       {"itlb", 64}, {"btb", 4096}, {"each", 0}};
+enum { L1, L1WAYS, L2, L2WAYS, ITLB, BTB, OPTION_EACH };
+static bool each; /* of these */
 
 static void die(const char *what)
 {
@@ -113,57 +134,35 @@ static void die(const char *what)
 	abort();
 }
 
-static void memory_new(struct memory *m, size_t entries, size_t ways)
+#include "each.h"
+
+static void see_line(uint64_t line)
 {
-	m->ways = ways;
-	m->sets = entries / ways;
-	m->keys = calloc(entries, sizeof(*m->keys));
-	m->data = calloc(entries, sizeof(*m->data));
-	if (!m->keys || !m->data)
-		die("out of memory");
+	uint64_t bit = line - (KERNEL_TEXT >> LINE);
+
+	if (open_window && bit >> 3 < sizeof(seen_lines))
+		seen_lines[bit >> 3] |= (uint8_t)(1u << (bit & 7));
 }
 
-/* Is it there, with this datum? It is from now on. */
-static bool use(struct memory *m, uint64_t key, uint64_t datum)
-{
-	size_t set = key % m->sets * m->ways, i;
-	uint64_t *k = m->keys + set, *d = m->data + set;
-	bool hit;
-
-	key++; /* 0 is none */
-	for (i = 0; i + 1 < m->ways && k[i] != key; i++)
-		;
-	hit = k[i] == key && d[i] == datum;
-	memmove(k + 1, k, i * sizeof(*k));
-	memmove(d + 1, d, i * sizeof(*d));
-	k[0] = key;
-	d[0] = datum;
-	return hit;
-}
-
-static void fetch_line(struct cpu *c, uint64_t line, bool kernel)
+static void fetch_line(struct cpu *c, const struct line *line, bool counts)
 {
 	bool l1, l2 = true;
 
-	if (line == c->line)
+	if (line->key == c->line)
 		return;
-	c->line = line;
-	l1 = use(&c->l1, line, 0);
+	c->line = line->key;
+	l1 = lru_use(&c->l1, line->key, 0);
 	if (!l1)
-		l2 = use(&c->l2, line, 0);
-	if (!kernel)
+		l2 = lru_use(&c->l2, line->key, 0);
+	if (!counts)
 		return;
 	c->n[LINES]++;
 	c->n[L1_MISSES] += !l1;
 	c->n[L2_MISSES] += !l2;
-	if (open_window) {
-		uint64_t bit = line - (KERNEL_TEXT >> LINE);
-
-		seen_lines[bit >> 3] |= (uint8_t)(1u << (bit & 7));
-	}
+	see_line(line->addr);
 }
 
-static void fetch_page(struct cpu *c, uint64_t addr, bool kernel)
+static void fetch_page(struct cpu *c, uint64_t addr, bool counts)
 {
 	bool large =
 		addr >= KERNEL_TEXT && (addr < MODULES || is_large[(addr - KERNEL_TEXT) >> LARGE]);
@@ -173,33 +172,35 @@ static void fetch_page(struct cpu *c, uint64_t addr, bool kernel)
 	if (page == c->page)
 		return;
 	c->page = page;
-	hit = use(&c->itlb, page, 0);
-	c->n[PAGES] += kernel;
-	c->n[ITLB_MISSES] += kernel && !hit;
+	hit = lru_use(&c->itlb, page, 0);
+	c->n[PAGES] += counts;
+	c->n[ITLB_MISSES] += counts && !hit;
 }
 
 static void on_block(unsigned int vcpu, void *data)
 {
 	const struct block *b = data;
 	struct cpu *c = &cpus[vcpu % VCPUS];
-	bool kernel = b->start >= KERNEL_TEXT;
-	uint64_t line;
+	bool counts = each || b->start >= KERNEL_TEXT,
+	     turn = b->insns == 1 && b->start == c->branch;
 
-	if (b->insns == 1 && b->start == c->branch)
+	if (each)
+		each_block(c, b, turn);
+	if (turn)
 		return;
 	if (b->start != c->next) {
-		bool hit = use(&c->btb, c->branch, b->start);
+		bool hit = lru_use(&c->btb, c->branch, b->start);
 
-		c->n[TAKEN] += kernel && c->kernel;
-		c->n[BTB_MISSES] += kernel && c->kernel && !hit;
+		c->n[TAKEN] += counts && c->kernel;
+		c->n[BTB_MISSES] += counts && c->kernel && !hit;
 	}
-	if (kernel)
+	if (counts)
 		c->n[INSTRUCTIONS] += b->insns;
-	for (line = b->start >> LINE; line <= (b->end - 1) >> LINE; line++) {
-		fetch_page(c, line << LINE, kernel);
-		fetch_line(c, line, kernel);
+	for (size_t i = 0; i < b->nlines; i++) {
+		fetch_page(c, b->lines[i].addr << LINE, counts);
+		fetch_line(c, &b->lines[i], counts);
 	}
-	c->kernel = kernel;
+	c->kernel = counts;
 	c->next = b->end;
 	c->branch = b->last;
 }
@@ -210,6 +211,8 @@ static void on_begin(unsigned int vcpu, void *data)
 
 	(void)vcpu;
 	(void)data;
+	if (each)
+		return;
 	for (i = 0; i < VCPUS; i++)
 		memcpy(cpus[i].base, cpus[i].n, sizeof(cpus[i].base));
 	memset(seen_lines, 0, sizeof(seen_lines));
@@ -230,15 +233,11 @@ static void count_seen(struct window *w)
 	}
 }
 
-static void on_end(unsigned int vcpu, void *data)
+static void close_window(void)
 {
 	struct window *w;
 	int i, k;
 
-	(void)vcpu;
-	(void)data;
-	if (!open_window)
-		return;
 	open_window = false;
 	windows = realloc(windows, (nwindows + 1) * sizeof(*windows));
 	if (!windows)
@@ -246,9 +245,17 @@ static void on_end(unsigned int vcpu, void *data)
 	w = &windows[nwindows++];
 	memset(w, 0, sizeof(*w));
 	for (i = 0; i < VCPUS; i++)
-		for (k = 0; k < WHATS; k++)
+		for (k = 0; k < ALL_WHATS; k++)
 			w->gained[k] += cpus[i].n[k] - cpus[i].base[k];
 	count_seen(w);
+}
+
+static void on_end(unsigned int vcpu, void *data)
+{
+	(void)vcpu;
+	(void)data;
+	if (open_window && !each)
+		close_window();
 }
 
 static void on_large(unsigned int vcpu, void *data)
@@ -282,42 +289,62 @@ static void check_pages(struct qemu_plugin_insn *insn)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_small, QEMU_CB_NO_REGS, NULL);
 }
 
+/* What of instruction i is at this address. */
+static void add_line(struct block *b, uint64_t addr, uint64_t host, size_t i)
+{
+	if (!b->nlines || b->lines[b->nlines - 1].addr != addr >> LINE)
+		b->lines[b->nlines++] = (struct line){addr >> LINE, host >> LINE, i};
+}
+
+static void add_insn(struct block *b, struct qemu_plugin_insn *insn, size_t i)
+{
+	uint64_t host = (uintptr_t)qemu_plugin_insn_haddr(insn);
+	size_t size = qemu_plugin_insn_size(insn);
+
+	b->last = qemu_plugin_insn_vaddr(insn);
+	b->end = b->last + size;
+	if (!i)
+		b->start = b->last;
+	add_line(b, b->last, host, i);
+	add_line(b, b->end - 1, host + size - 1, i + 1);
+	if (each)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_each, QEMU_CB_NO_REGS,
+						       (void *)(uintptr_t)(host >> LINE));
+	else if (b->last < KERNEL_TEXT) {
+		mark_check(insn);
+		check_pages(insn);
+	}
+}
+
 static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 {
-	size_t i, n = qemu_plugin_tb_n_insns(tb);
-	struct block *b = calloc(1, sizeof(*b));
+	size_t i, n = qemu_plugin_tb_n_insns(tb), bytes = 0;
+	struct block *b;
 
 	(void)id;
+	for (i = 0; i < n; i++)
+		bytes += qemu_plugin_insn_size(qemu_plugin_tb_get_insn(tb, i));
+	b = calloc(1, sizeof(*b) + ((bytes >> LINE) + 2) * sizeof(*b->lines));
 	if (!b || !n)
 		die("out of memory");
-	for (i = 0; i < n; i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-
-		b->last = qemu_plugin_insn_vaddr(insn);
-		b->end = b->last + qemu_plugin_insn_size(insn);
-		if (!i)
-			b->start = b->last;
-		if (b->last < KERNEL_TEXT) {
-			mark_check(insn);
-			check_pages(insn);
-		}
-	}
 	b->insns = n;
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_CB_NO_REGS, b);
+	for (i = 0; i < n; i++)
+		add_insn(b, qemu_plugin_tb_get_insn(tb, i), i);
 }
 
 static void write_windows(FILE *f)
 {
 	size_t i;
-	int k;
+	int k, whats = each ? ALL_WHATS : WHATS;
 
 	fprintf(f, "window");
-	for (k = 0; k < WHATS; k++)
+	for (k = 0; k < whats; k++)
 		fprintf(f, "\t%s", names[k]);
 	fprintf(f, "\tdistinct_lines\tdistinct_pages\n");
 	for (i = 0; i < nwindows; i++) {
 		fprintf(f, "%zu", i);
-		for (k = 0; k < WHATS; k++)
+		for (k = 0; k < whats; k++)
 			fprintf(f, "\t%" PRIu64, windows[i].gained[k]);
 		fprintf(f, "\t%" PRIu64 "\t%" PRIu64 "\n", windows[i].lines, windows[i].pages);
 	}
@@ -328,8 +355,12 @@ static void on_exit_write(uint64_t id, void *data)
 	FILE *f = fopen(out_path, "w");
 
 	(void)id;
+	(void)data;
 	pthread_mutex_lock(&lock);
-	on_end(0, data);
+	for (int i = 0; each && i < VCPUS; i++)
+		each_settle(&cpus[i], NULL);
+	if (open_window)
+		close_window();
 	if (f)
 		write_windows(f);
 	if (!f || fclose(f))
@@ -354,6 +385,17 @@ static bool take_option(const char *arg)
 	return false;
 }
 
+static bool cpu_new(struct cpu *c)
+{
+	size_t l1 = options[L1].value << (10 - LINE), l2 = options[L2].value << (10 - LINE);
+
+	return lru_new(&c->l1, l1, options[L1WAYS].value) &&
+	       lru_new(&c->l2, l2, options[L2WAYS].value) &&
+	       lru_new(&c->itlb, options[ITLB].value, options[ITLB].value) &&
+	       lru_new(&c->btb, options[BTB].value, 4) &&
+	       (!each || lru_new(&c->l1_each, l1, options[L1WAYS].value));
+}
+
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
 	int i;
@@ -362,7 +404,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 		if (!take_option(argv[i])) {
 			fprintf(stderr,
 				"fetch: %s: out=FILE, or a number for l1, l1ways, l2, "
-				"l2ways, itlb, btb\n",
+				"l2ways, itlb, btb, each\n",
 				argv[i]);
 			return -1;
 		}
@@ -370,12 +412,10 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 		fprintf(stderr, "fetch: for qemu-system-x86_64, with out=FILE\n");
 		return -1;
 	}
-	for (i = 0; i < VCPUS; i++) {
-		memory_new(&cpus[i].l1, options[L1].value << (10 - LINE), options[L1WAYS].value);
-		memory_new(&cpus[i].l2, options[L2].value << (10 - LINE), options[L2WAYS].value);
-		memory_new(&cpus[i].itlb, options[ITLB].value, options[ITLB].value);
-		memory_new(&cpus[i].btb, options[BTB].value, 4);
-	}
+	each = open_window = options[OPTION_EACH].value;
+	for (i = 0; i < VCPUS; i++)
+		if (!cpu_new(&cpus[i]))
+			die("out of memory");
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 	qemu_plugin_register_atexit_cb(id, on_exit_write, NULL);
 	return 0;

@@ -30,6 +30,7 @@ fetch_item() {
 	mkdir "$tmp/tree"
 	case $1 in
 	qemu) fetch_qemu ;;
+	qemu-cache) fetch_qemu_cache ;;
 	decoder-6.1) fetch_decoder "$1" "$suite_6_1" ;;
 	decoder-6.12) fetch_decoder "$1" "$suite_6_12" ;;
 	kernel-6.1) fetch_kernel "$1" "$suite_6_1" amd64 ;;

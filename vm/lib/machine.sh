@@ -63,6 +63,7 @@ qemu_command() {
 		-device virtserialport,chardev=port,name=kerninst)
 	mapfile -t -O ${#qemu[@]} qemu < <(accelerator; network)
 	qemu+=("${plugins[@]}")
+	[[ -z ${KI_VM_PLUGIN_LOG-} ]] || qemu+=(-d plugin -D "$KI_VM_PLUGIN_LOG")
 }
 
 # write_job KO: where and what to run, for the agent.

@@ -28,9 +28,10 @@ exit status are COMMAND's; 255 if the machine died.
 
 Environment: KI_CACHE names the directory for kernels and QEMU, fetched when
 they are first needed; KI_VM_QUIET=1 leaves out the line about the machine;
-KI_VM_LOG names a file for the guest's console; KI_VM_BOOT_LIMIT is the number
-of seconds in which it has to be up. Variables that begin with KI_ are
-COMMAND's too; of the others it gets its own.
+KI_VM_LOG names a file for the guest's console, KI_VM_PLUGIN_LOG one for what
+QEMU's own plugins print; KI_VM_BOOT_LIMIT is the number of seconds in which it
+has to be up. Variables that begin with KI_ are COMMAND's too; of the others it
+gets its own.
 
 examples:
   vm/run -- uname -a
