@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Real functions of a kernel, laid out, do what they did: each is called in random states in the
- * lifted text and then laid out, by this processor. How the call ends (a fault is an end, too), all
- * registers, flags and all memory that it wrote are the same; an address in the patch is the one of
- * the text that it stands for.
+ * Real functions of a kernel, laid out, do what they did: each is called in some states (state.h)
+ * in the lifted text and then laid out, by this processor. How the call ends (a fault is an end,
+ * too), all registers, flags and all memory that it wrote are the same; an address in the patch is
+ * the one of the text that it stands for.
  *
  * usage: layouts VMLINUX SYSTEM_MAP RUNS [SEED [FUNCTION]]: so many calls in all, of each function
- * as many
+ * as many; KI_STATES names a file of states that were recorded (recorded.h)
  *
  * What a function calls is executed too. What asks for privileges, or for the time, ends there by
  * a fault. A call that does not come to an end (a lock that nobody gives back) is compared with
@@ -24,6 +24,8 @@
 #include "call.h"
 #include "kerninst/err.h"
 #include "lay.h"
+#include "recorded.h"
+#include "state.h"
 
 #define STATES	 25 /* of a function, one after the other, before another layout */
 #define LEFT_OFF 4  /* calls without an end, after which a function is left */
@@ -34,72 +36,17 @@
 /* Shared with the processes that try functions: what they did, if one of them dies. */
 static struct {
 	size_t at, functions, refused, calls, returned, faults, endless, left, died, bad, odd;
+	size_t of[STATE_KINDS], returned_of[STATE_KINDS];
 } * done;
 
 static struct lift lift;
 static struct call_state states[STATES];
+static enum state_kind kinds[STATES];
 static struct call_outcome want[STATES], got, other;
 static const struct ki_symbol **some;
 static size_t nsome;
-static uint64_t texts[64]; /* where functions begin */
 static uint64_t tried;
-static uint64_t tested; /* the one that is tried: what reads its text finds springboards */
-
-/* ---- states ---- */
-
-static uint64_t below(uint64_t n)
-{
-	return exec_random() % n;
-}
-
-static uint64_t pointer(void)
-{
-	return call_memory() + below(CALL_MEMORY / 8 - 256) * 8;
-}
-
-/* What kernel code finds in registers and memory, more or less. */
-static uint64_t word(void)
-{
-	uint64_t at;
-
-	switch (below(16)) {
-	case 0:
-	case 1:
-	case 2:
-	case 3:
-		return 0;
-	case 4:
-	case 5:
-	case 6:
-		return below(64);
-	case 7:
-		return below(1 << 16);
-	case 8:
-		return exec_random();
-	case 9:
-		at = texts[below(64)];
-		return at == tested ? 0 : at;
-	case 10:
-		return lift.data + below((lift.data_end - lift.data) / 8) * 8;
-	case 11:
-		return ~0ull - below(40);
-	default:
-		return pointer();
-	}
-}
-
-static void make_state(struct call_state *s)
-{
-	for (size_t i = 0; i < CALL_MEMORY / 8; i++)
-		s->memory[i] = word();
-	for (int i = 0; i < EXEC_REGS; i++)
-		s->cpu.r[i] = word();
-	if (below(4))
-		s->cpu.r[6] = pointer(); /* rdi */
-	if (below(2))
-		s->cpu.r[5] = pointer(); /* rsi */
-	s->cpu.flags = (exec_random() & EXEC_FLAGS) | 2;
-}
+static size_t nth; /* state of the one that is tried */
 
 /* ---- the same? ---- */
 
@@ -161,15 +108,15 @@ static int choose(const struct ki_function *fn, uint32_t *order, uint32_t *nhot)
 	for (uint32_t i = 0; i < fn->nblocks; i++)
 		g.blocks[i] =
 			(struct ki_lay_block){(uint32_t)(fn->blocks[i].end - fn->blocks[i].start),
-					      below(3) ? below(1000) : 0};
+					      state_below(3) ? state_below(1000) : 0};
 	for (uint32_t i = 0; i < fn->nedges; i++) {
 		const struct ki_edge *e = &fn->edges[i];
 
 		if (e->to_block < fn->nblocks)
 			g.edges[g.nedges++] = (struct ki_lay_edge){
-				e->block, e->to_block, below(g.blocks[e->block].count + 1)};
+				e->block, e->to_block, state_below(g.blocks[e->block].count + 1)};
 	}
-	rc = (below(4) ? ki_lay_ext_tsp : ki_lay_reverse)(&g, 20, order, nhot);
+	rc = (state_below(4) ? ki_lay_ext_tsp : ki_lay_reverse)(&g, 20, order, nhot);
 	free(g.blocks);
 	free(g.edges);
 	return rc;
@@ -180,7 +127,7 @@ static void shuffle(uint32_t *v, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		v[i] = i;
 	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = (uint32_t)below(i), t = v[i - 1];
+		uint32_t k = (uint32_t)state_below(i), t = v[i - 1];
 
 		v[i - 1] = v[k];
 		v[k] = t;
@@ -289,7 +236,7 @@ static size_t run_originals(const struct ki_function *fn, size_t n)
 	size_t made = 0, endless = 0;
 
 	for (size_t i = 0; i < n && endless < LEFT_OFF; i++) {
-		make_state(&states[made]);
+		kinds[made] = state_make(fn->start, nth++, &states[made]);
 		call_at(fn->start, &states[made], TICKS, &want[made]);
 		if (want[made].end == CALL_ENDLESS) {
 			endless++;
@@ -308,7 +255,9 @@ static void compare(const struct ki_layout *l, struct laid *v, size_t n)
 
 		call_at(l->fn->start, &states[i], TICKS + PATIENCE, &got);
 		done->calls++;
+		done->of[kinds[i]]++;
 		done->returned += want[i].end == CALL_RETURNED;
+		done->returned_of[kinds[i]] += want[i].end == CALL_RETURNED;
 		done->faults += want[i].end == CALL_SIGNAL;
 		what = differs(v, &want[i], &got);
 		if (what) {
@@ -328,7 +277,7 @@ static bool try_layout(const struct ki_function *fn, const struct ki_spans *span
 
 	if (!order)
 		exit(1);
-	if (below(3))
+	if (state_below(3))
 		choose(fn, order, &nhot);
 	else
 		shuffle(order, fn->nblocks);
@@ -391,7 +340,7 @@ static void try_function(const struct ki_symbol *sym, size_t calls)
 		ki_function_free(fn);
 		return;
 	}
-	tested = fn->start;
+	nth = 0;
 	for (more = true; more && calls; calls -= calls < STATES ? calls : STATES)
 		more = try_layout(fn, &spans, calls < STATES ? calls : STATES);
 	ki_spans_free(&spans);
@@ -425,8 +374,7 @@ static void find_functions(const char *only)
 		if (!v[i].alias && strncmp(v[i].name, "__pfx_", 6) && v[i].addr >= lift.text &&
 		    v[i].addr < lift.text_end)
 			some[nsome++] = &v[i];
-	for (size_t i = 0; i < 64 && nsome; i++)
-		texts[i] = some[below(nsome)]->addr;
+	state_init(&lift, some, nsome);
 	for (size_t i = 0; only && i < nsome; i++)
 		if (!strcmp(some[i]->name, only)) {
 			some[0] = some[i];
@@ -434,20 +382,37 @@ static void find_functions(const char *only)
 		}
 }
 
-static int report(void)
+static int report(size_t runs)
 {
+	bool enough = done->functions > nsome / 2 && done->calls >= runs;
+	bool few_recorded = recorded_all() && done->of[STATE_RECORDED] <= recorded_all() / 2;
+
 	printf("# %zu functions tried, of %zu; %zu cannot be laid out, %zu left because most calls have "
 	       "no end, %zu ended the process\n",
 	       done->functions, nsome, done->refused, done->left, done->died);
 	printf("# %zu calls in layouts: %zu returned, %zu ended in a fault; %zu without an end not "
 	       "compared\n",
 	       done->calls, done->returned, done->faults, done->endless);
+	if (recorded_all())
+		printf("# %zu in states that a kernel was in (%zu returned), of %zu; %zu in such as were changed\n",
+		       done->of[STATE_RECORDED], done->returned_of[STATE_RECORDED], recorded_all(),
+		       done->of[STATE_CHANGED]);
 	printf("%s 1 functions laid out do what they did\n", done->bad ? "not ok" : "ok");
-	printf("%s 2 most functions of the kernel are tried\n",
-	       done->functions > nsome / 2 ? "ok" : "not ok");
-	printf("%s 3 of 10,000 calls one, at most, cannot be compared (%zu)\n1..3\n",
+	printf("%s 2 most functions of the kernel are tried, in as many calls as were asked for\n",
+	       enough ? "ok" : "not ok");
+	printf("%s 3 of 10,000 calls one, at most, cannot be compared (%zu)\n",
 	       done->odd <= done->calls / 10000 + 1 ? "ok" : "not ok", done->odd);
-	return done->bad || done->functions <= nsome / 2 || done->odd > done->calls / 10000 + 1;
+	if (recorded_all())
+		printf("%s 4 most states that a kernel was in are among them\n",
+		       few_recorded ? "not ok" : "ok");
+	printf("1..%d\n", recorded_all() ? 4 : 3);
+	return few_recorded || done->bad || !enough || done->odd > done->calls / 10000 + 1;
+}
+
+/* There are some that cannot be called so often, or at all. */
+static size_t per_function(size_t runs)
+{
+	return runs / (nsome - nsome / 16) + 1;
 }
 
 /* cpuid says on which processor it is. */
@@ -470,7 +435,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (done == MAP_FAILED || lift_open(argv[1], argv[2], &lift))
+	if (done == MAP_FAILED || lift_open(argv[1], argv[2], &lift) ||
+	    (getenv("KI_STATES") && recorded_open(getenv("KI_STATES"), &lift)))
 		return 1;
 	stay_here();
 	task = lift_symbol(argv[2], "current_task");
@@ -480,7 +446,7 @@ int main(int argc, char **argv)
 		pid_t pid = fork();
 
 		if (!pid)
-			work(first, runs / nsome + 1, task, seed);
+			work(first, per_function(runs), task, seed);
 		if (pid < 0 || waitpid(pid, &status, 0) != pid)
 			return 1;
 		if (status) {
@@ -491,5 +457,5 @@ int main(int argc, char **argv)
 		}
 		first = done->at;
 	}
-	return report();
+	return report(runs);
 }

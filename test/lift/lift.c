@@ -327,3 +327,10 @@ uint64_t lift_symbol(const char *system_map, const char *name)
 		fclose(in);
 	return addr;
 }
+
+uint64_t lift_moved(const struct lift *l, uint64_t linked)
+{
+	uint64_t addr = linked + DELTA;
+
+	return linked >= LINKED && addr >= l->text && addr < l->data_end ? addr : 0;
+}

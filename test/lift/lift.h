@@ -33,4 +33,7 @@ void lift_close(struct lift *l);
 /* Where a symbol of the kernel is now; of per-CPU data: where in that. 0: there is none. */
 uint64_t lift_symbol(const char *system_map, const char *name);
 
+/* Where an address is now at which the kernel is linked; 0: it is none of the image. */
+uint64_t lift_moved(const struct lift *l, uint64_t linked);
+
 #endif

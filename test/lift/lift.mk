@@ -6,7 +6,7 @@ LIFT_OBJ := $(patsubst %,build/release/test/lift/%.o,lift call lay) \
 LIFT_BIN := build/test/lift-layouts
 
 build/release/test/lift/%.o: CPPFLAGS += -Itest/unit/common -Itest/lift
-build/test/lift-layouts: build/release/test/lift/layouts.o $(LIFT_OBJ) build/release/libkerninst.a
+build/test/lift-layouts: build/release/test/lift/layouts.o $(patsubst %,build/release/test/lift/%.o,state recorded) $(LIFT_OBJ) build/release/libkerninst.a
 	$(call say,LD,$@)mkdir -p $(@D) && $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -pthread
 
 test-lift: $(LIFT_BIN)

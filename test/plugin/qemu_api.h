@@ -3,7 +3,8 @@
  * What the plugins use of QEMU's plugin interface, declared by ourselves: no Debian package
  * holds qemu-plugin.h. The functions are in the QEMU program and are bound when it loads the
  * plugin. Interface version 3 (QEMU 9.1) is the first with all of them as they are below; QEMU
- * checks `qemu_plugin_version` against the versions it still serves.
+ * checks `qemu_plugin_version` against the versions it still serves. Memory can be read since
+ * QEMU 9.2. Lists and bytes are GLib's GArray and GByteArray.
  */
 #ifndef KI_QEMU_API_H
 #define KI_QEMU_API_H
@@ -31,6 +32,21 @@ struct qemu_info {
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_plugin_scoreboard;
+struct qemu_plugin_register;
+
+struct qemu_array {
+	void *data;
+	unsigned int len;
+};
+struct qemu_bytes {
+	uint8_t *data;
+	unsigned int len;
+};
+struct qemu_reg {
+	struct qemu_plugin_register *handle;
+	const char *name;
+	const char *feature;
+};
 
 /* A 64-bit member, at an offset, of a scoreboard's per-vCPU element. Passed by value. */
 struct qemu_u64 {
@@ -74,6 +90,12 @@ size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *buf, siz
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
+
+struct qemu_array *qemu_plugin_get_registers(void);
+int qemu_plugin_read_register(struct qemu_plugin_register *handle, struct qemu_bytes *buf);
+bool qemu_plugin_read_memory_vaddr(uint64_t addr, struct qemu_bytes *data, size_t len);
+struct qemu_bytes *g_byte_array_new(void);
+struct qemu_bytes *g_byte_array_set_size(struct qemu_bytes *array, unsigned int len);
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
 void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *board, unsigned int vcpu);
