@@ -53,6 +53,7 @@ struct ki_dlang_options {
 	bool built_only;	      /* ki_dlang_start() makes all code, and puts nothing in */
 	bool harmless; /* -EPERM for destructive actions, whatever the program's own options say */
 	bool cost;     /* measure what the program costs: ki_dlang_cost() */
+	bool lists; /* a description of any provider means what is written into the target, too */
 	double budget; /* that, as a share of the machine, at most: probes that cost too much are
 			  taken out, and warned of; 0: none */
 };
@@ -95,6 +96,8 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
 
 /* Are options quiet and destructive set, by the program or otherwise? */
 bool ki_dlang_is_quiet(const struct ki_dlang *d);
+/* Option evaltime: does the target begin at its execve, or when its libraries are there? */
+bool ki_dlang_at_exec(const struct ki_dlang *d);
 bool ki_dlang_is_destructive(const struct ki_dlang *d);
 
 /* How many probes the descriptions between two places of the text have matched, one by one. */

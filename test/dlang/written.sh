@@ -62,7 +62,12 @@ fails "a long name" "kdtrace: failed to link script long: USDT provider name may
 fails "a header of no provider" "kdtrace: failed to create header file for script clause: no provider is declared" -h -s clause.d
 "$kd" -G -s clause.d && readelf -h clause.o > /dev/null
 ok "an object without probes" $?
-rm -f clause.o
+"$kd" -G -n 'BEGIN { exit(0); }' && readelf -h d.out > /dev/null
+ok "an object of no script has the name d.out" $?
+"$kd" -G -s - < written.d && cmp d.out written.o && rm d.out
+ok "and of one whose name is not NAME.d" $?
+fails "objects of another type" "kdtrace: failed to link script clause: link type 1 (DOF) no longer supported" -G -xlinktype=dof -s clause.d
+is "and nothing is left of that" "$(ls clause.o 2> /dev/null)" ""
 fails "an object that is not there" "kdtrace: failed to link script written: failed to open none.o: No such file or directory" -G -s written.d none.o
 is "nothing is left of them" "$(ls long.o clause.o digit.h 2> /dev/null)" ""
 echo "1..$n"

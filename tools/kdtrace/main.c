@@ -194,6 +194,39 @@ static bool say_left_out(const struct session *s)
 	return left_out < n || ki_dlang_wants_process(s->d);
 }
 
+/* Is it at an offset that a description says? */
+static bool is_named(const struct session *s, const struct ki_dlang_probe *p)
+{
+	const size_t n = ki_dlang_descriptions(s->d);
+	const char *end = p->name + strspn(p->name, "0123456789abcdef");
+	char text[1024];
+
+	for (size_t i = 0; !*end && !strncmp(p->provider, "pid", 3) && i < n; i++) {
+		ki_dlang_description(s->d, i, text, sizeof(text));
+		if (!strcmp(strrchr(text, ':') + 1, p->name))
+			return true;
+	}
+	return false;
+}
+
+/* A probe that is left out, and stands at an offset that the program says. */
+static bool lacks_named(const struct session *s)
+{
+	const size_t n = ki_dlang_probes(s->d);
+
+	for (size_t i = 0; i < n; i++) {
+		struct ki_dlang_probe p;
+
+		ki_dlang_probe(s->d, i, &p);
+		if (p.reason && is_named(s, &p)) {
+			say("%s:%s:%s:%s cannot be put in", p.provider, p.module, p.function,
+			    p.name);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* How places in processes are come by. */
 static void say_places(const struct session *s)
 {
@@ -299,6 +332,8 @@ static int work(struct session *s)
 		say("no probe is left: nothing would ever be said");
 		return EXIT_FAILED;
 	}
+	if (lacks_named(s))
+		return EXIT_FAILED;
 	if (s->o.verbose)
 		say_places(s);
 	child_start(&s->child);
@@ -345,6 +380,13 @@ static int reach_entry(struct session *s)
 	return ki_dlang_new(s->o.text, &s->o.d, &s->d, &err) ? fail_compile(s, &err) : EXIT_DONE;
 }
 
+/* As option evaltime says; of what is only listed, where its own probes are asked for. */
+static bool begins_at_entry(const struct session *s)
+{
+	return s->o.command && (ki_dlang_wants_process(s->d) ||
+				(!s->o.list && !s->o.compile_only && !ki_dlang_at_exec(s->d)));
+}
+
 static int run(struct session *s)
 {
 	struct ki_err err = {0};
@@ -363,6 +405,7 @@ static int run(struct session *s)
 	} else if (s->o.pid)
 		child_grab(&s->child, s->o.pid);
 	s->o.d.target = s->o.pid;
+	s->o.d.lists = s->o.list;
 	if (ki_dlang_new(s->o.text, &s->o.d, &s->d, &err))
 		return fail_compile(s, &err);
 	if (s->o.compile_only && !s->o.listing)
@@ -371,7 +414,7 @@ static int run(struct session *s)
 		say("the program has no clause: no probe would be used");
 		return EXIT_FAILED;
 	}
-	if (s->o.command && ki_dlang_wants_process(s->d)) {
+	if (begins_at_entry(s)) {
 		ret = reach_entry(s);
 		if (ret)
 			return ret;

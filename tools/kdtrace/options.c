@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "options.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -13,12 +12,11 @@
 
 #include "cpp.h"
 #include "environment.h"
+#include "library.h"
 #include "kerninst/budget.h"
 #include "util/text.h"
 
 const char *program_name = "kdtrace";
-
-static const char version[] = "kdtrace " KI_VERSION ", D " KI_D_LANGUAGE "\n";
 
 static const char usage[] =
 	"Usage: kdtrace [OPTION...] -n PROGRAM [ARGUMENT...]\n"
@@ -75,7 +73,7 @@ static bool no_memory(void)
 
 /* ---- programs ---- */
 
-static bool add(struct options *o, const char *what, const char *name, const char *text)
+bool piece_add(struct options *o, const char *what, const char *name, const char *text)
 {
 	struct piece p = {what, name, o->text ? strlen(o->text) : 0};
 	char *all;
@@ -91,21 +89,23 @@ static bool add(struct options *o, const char *what, const char *name, const cha
 /* A field alone, with what may stand behind it: predicate and body. */
 static bool add_field(struct options *o, const char *what, const char *arg, unsigned int after)
 {
-	size_t n = strcspn(arg, " \t\n/{"), colons = 0;
+	size_t n = strcspn(arg, " \t\n/{"), colons = 0, skip;
 	char *text;
 	bool done;
 
 	for (size_t i = 0; i < n; i++)
 		colons += arg[i] == ':';
-	if (colons + after > 3) {
+	skip = *arg == ':' && colons + after == 4; /* an empty field too many */
+	if (colons + after > 3 + skip) {
 		say("invalid probe specifier %s: invalid probe description \"%.*s\": "
 		    "Overspecified probe description",
 		    arg, (int)n, arg);
 		return false;
 	}
-	if (asprintf(&text, "%.*s%.*s%s", (int)n, arg, (int)after, ":::", arg + n) < 0)
+	if (asprintf(&text, "%.*s%.*s%s", (int)(n - skip), arg + skip, (int)after, ":::", arg + n) <
+	    0)
 		return no_memory();
-	done = add(o, what, arg, text);
+	done = piece_add(o, what, arg, text);
 	free(text);
 	return done;
 }
@@ -118,72 +118,17 @@ static bool add_probe(struct options *o, const char *arg)
 	errno = 0;
 	strtol(arg, &end, 10);
 	if (!errno && end != arg)
-		return add(o, "probe", arg, arg);
+		return piece_add(o, "probe", arg, arg);
 	say("invalid probe identifier: %s", arg);
 	return false;
 }
 
-static char *read_file(const char *name)
-{
-	FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t n;
-
-	if (!f) {
-		say("failed to open %s: %s", name, strerror(errno));
-		return NULL;
-	}
-	n = getdelim(&text, &size, '\0', f);
-	if (n < 0 && !ferror(f)) {
-		free(text);
-		text = strdup("");
-	} else if (n < 0 || !feof(f)) {
-		say("%s: %s", name, n < 0 ? strerror(errno) : "a 0 in the program");
-		free(text);
-		text = NULL;
-	}
-	if (f != stdin)
-		fclose(f);
-	return text;
-}
-
 static bool add_file(struct options *o, const char *name)
 {
-	char *text = read_file(name);
-	bool done = text && add(o, "script", name, text);
+	char *text = library_read(name);
+	bool done = text && piece_add(o, "script", name, text);
 
 	free(text);
-	return done;
-}
-
-static int is_program(const struct dirent *e)
-{
-	const char *end = strrchr(e->d_name, '.');
-
-	return end && !strcmp(end, ".d");
-}
-
-/* All programs in a directory, before those that come: declarations. */
-static bool add_library(struct options *o, const char *directory)
-{
-	struct dirent **all = NULL;
-	int n = scandir(directory, &all, is_program, alphasort);
-	bool done = n >= 0;
-
-	if (!done)
-		say("-L %s: %s", directory, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		char *name = NULL, *text = NULL;
-
-		done = done && asprintf(&name, "%s/%s", directory, all[i]->d_name) >= 0 &&
-		       !ki_vec_push(&o->owned, name);
-		text = done ? read_file(name) : NULL;
-		done = text && add(o, PIECE_LIBRARY, name, text);
-		free(text);
-		free(all[i]);
-	}
-	free(all);
 	return done;
 }
 
@@ -195,8 +140,9 @@ static bool set(struct options *o, const char *text)
 	o->tags |= !strcmp(text, "errtags");
 	o->listing |= !strcmp(text, "verbose");
 	o->plain |= !strcmp(text, "plain");
+	o->dof |= !strcmp(text, "linktype=dof");
 	if (!strncmp(text, "libdir=", strlen("libdir=")))
-		return add_library(o, text + strlen("libdir="));
+		return library_add(o, text + strlen("libdir="));
 	return cpp_set(o, text) && (!ki_vec_push(&o->set, text) || no_memory());
 }
 
@@ -271,7 +217,7 @@ static bool take_program(struct options *o, int option, const char *arg)
 {
 	switch (option) {
 	case 'n':
-		return add(o, "description", arg, arg);
+		return piece_add(o, "description", arg, arg);
 	case 's':
 		return add_file(o, arg);
 	case 'P':
@@ -355,7 +301,7 @@ static bool take(struct options *o, int option, const char *arg)
 		o->output = arg;
 		return true;
 	case 'L':
-		return add_library(o, arg);
+		return library_add(o, arg);
 	case 'B':
 		return true;
 	default:
@@ -377,7 +323,7 @@ static bool finish(struct options *o)
 	o->d.listing = o->listing ? stderr : NULL;
 	o->d.built_only = o->listing && o->compile_only;
 	if (!o->text && o->list)
-		return add(o, "description", ":::", ":::");
+		return piece_add(o, "description", ":::", ":::");
 	if (!o->text) {
 		o->misused = true;
 		say("no probes specified: kdtrace -n 'PROBE { STATEMENTS }', or -s FILE");
@@ -389,6 +335,15 @@ static bool finish(struct options *o)
 		return false;
 	}
 	return !o->use_cpp || cpp_programs(o);
+}
+
+/* As the reference says it; with -v before it, whose it is. */
+static void print_version(const struct options *o)
+{
+	printf("%s: D %s\n", program_name, KI_D_LANGUAGE);
+	if (o->verbose)
+		printf("This is DTrace of kerninst %s, its language %s\n", KI_VERSION,
+		       KI_D_LANGUAGE);
 }
 
 /* Options and operands may stand in any order. */
@@ -408,7 +363,7 @@ static bool take_all(struct options *o, int argc, char **argv, int *status)
 		while (!only_operands &&
 		       (option = getopt_long(argc, argv, letters, words, NULL)) != -1) {
 			if (option == 'V') {
-				fputs(version, stdout);
+				print_version(o);
 				*status = EXIT_DONE;
 				return false;
 			}

@@ -22,7 +22,7 @@ struct options {
 	ki_vec(const char *) args, set, cpp; /* operands; options of D; arguments of cpp */
 	ki_vec(char *) owned;
 	bool list, compile_only, verbose, listing, json, use_cpp;
-	bool misused, tags, plain;
+	bool misused, tags, plain, dof;
 	char makes; /* 'h', 'G': a header or an object, and runs nothing */
 	struct ki_dlang_where where;
 	int pid;
@@ -34,6 +34,9 @@ bool options_parse(struct options *o, int argc, char **argv, int *status);
 void options_free(struct options *o);
 /* As -x NAME=VALUE does; value NULL: as -x NAME. False: it cannot be, which has been said. */
 bool option_set(struct options *o, const char *name, const char *value);
+
+/* Behind the other ones; what and name stay the caller's. False: out of memory, which is said. */
+bool piece_add(struct options *o, const char *what, const char *name, const char *text);
 
 /* "kdtrace: ..." to the standard error, one line. */
 extern const char *program_name;

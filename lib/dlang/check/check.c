@@ -92,7 +92,8 @@ static int check_var(struct ki_d_checker *c, struct ki_d_node *n)
 	in = n->kind == KI_D_NAME ? ki_d_inline_find(c->d, n->text) : NULL;
 	if (in)
 		return ki_d_inline_use(c, n, in);
-
+	if (b && b->kind == KI_D_B_ARG && !b->number && ki_d_arg_is_meant(c))
+		return ki_d_check_meant(c, n);
 	n->is_builtin = b;
 	if (b) {
 		n->sym.builtin = b;
@@ -292,6 +293,8 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 		ret = new_array(c, name, keys, nkeys, &v);
 	if (!ret)
 		ret = same_keys(c, n, v, keys, nkeys);
+	if (!ret)
+		ret = ki_d_check_key_count(c, n, nkeys);
 	if (ret)
 		return ret;
 	n->sym.var = v;

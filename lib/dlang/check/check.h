@@ -41,6 +41,8 @@ int ki_d_check_defined(struct ki_d_checker *c, const struct ki_d_node *n, struct
 int ki_d_check_step(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cond(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n);
+/* A cast of a struct to the type that it has is that struct: *of, which has not been checked. */
+int ki_d_uncast(struct ki_d_checker *c, struct ki_d_node **of);
 /* An operand, whose arrays are pointers then, and whose texts strings. */
 int ki_d_check_operand(struct ki_d_checker *c, struct ki_d_node *n);
 /* 0, or a pointer that is 0: no string. */
@@ -135,6 +137,9 @@ int ki_d_check_translators(struct ki_d_checker *c);
 
 /* args.c: args[i] of the clause's probes. */
 int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n);
+/* args_known.c: is arg0 of the clause's probes nothing but args[0]? It becomes that. */
+bool ki_d_arg_is_meant(const struct ki_d_checker *c);
+int ki_d_check_meant(struct ki_d_checker *c, struct ki_d_node *n);
 /* Where args[] is of the same types for all probes of a clause, but from different places: clauses
  * of those of each. */
 int ki_d_split_clauses(struct ki_d_checker *c);
@@ -154,6 +159,9 @@ int ki_d_check_swap(struct ki_d_checker *c, struct ki_d_node *n);
 /* check_keys.c: a key that is a struct becomes keys, of which there are so many; was: before it was
  * checked. Or -errno. */
 int ki_d_spread_key(struct ki_d_checker *c, struct ki_d_node *k, struct ki_d_node *was);
+
+/* check_keys.c: as many keys as option tregs allows. */
+int ki_d_check_key_count(struct ki_d_checker *c, const struct ki_d_node *n, unsigned int nkeys);
 
 /* What has no value cannot be one of a list of keys: an aggregation, an action. */
 int ki_d_check_key_kinds(struct ki_d_checker *c, const struct ki_d_node *list);

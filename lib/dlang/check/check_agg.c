@@ -196,6 +196,8 @@ int ki_d_check_agg(struct ki_d_checker *c, struct ki_d_node *n)
 	a->nkeys = ki_d_count(n->kid[0]);
 	a->weighted |= ki_d_weight(call) != NULL;
 	n->sym.agg = a;
-	ret = ki_d_check_buckets(c, call, a, first);
+	ret = ki_d_check_key_count(c, n, a->nkeys);
+	if (!ret)
+		ret = ki_d_check_buckets(c, call, a, first);
 	return ret ? ret : note_keys(c, n, a, first);
 }

@@ -58,6 +58,26 @@ int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 		    ki_d_type_name(n->kid[0]->type, a), ki_d_type_name(n->type, b));
 }
 
+int ki_d_uncast(struct ki_d_checker *c, struct ki_d_node **of)
+{
+	struct ki_d_node *cast = *of, *was;
+	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
+	int ret;
+
+	if (cast->kind != KI_D_CAST || !ki_d_is_struct(cast->about))
+		return 0;
+	was = ki_d_copy(c->d, cast->kid[0], NULL, NULL, UINT32_MAX);
+	ret = was ? ki_d_check_expr(c, cast->kid[0]) : ki_d_no_memory(c->err);
+	if (ret)
+		return ret;
+	*of = was;
+	return ki_d_same_type(cast->about, cast->kid[0]->type)
+		       ? 0
+		       : FAIL(c, cast, "D_CAST_INVAL", "%s cannot be cast to %s",
+			      ki_d_type_name(cast->kid[0]->type, a),
+			      ki_d_type_name(cast->about, b));
+}
+
 /* ---- functions of strings ---- */
 
 int ki_d_check_string(struct ki_d_checker *c, struct ki_d_node *n, const char *function)

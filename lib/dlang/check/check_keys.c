@@ -111,3 +111,11 @@ int ki_d_spread_key(struct ki_d_checker *c, struct ki_d_node *k, struct ki_d_nod
 	k->type = k->about = l.node[0]->type;
 	return (int)l.n;
 }
+
+int ki_d_check_key_count(struct ki_d_checker *c, const struct ki_d_node *n, unsigned int nkeys)
+{
+	return nkeys <= (uint64_t)c->d->set.tregs
+		       ? 0
+		       : ki_d_fail(c->d, c->err, n->at, "D_UNKNOWN",
+				   "Insufficient tuple registers to generate code");
+}

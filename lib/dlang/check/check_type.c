@@ -124,10 +124,11 @@ void ki_d_unwrap(struct ki_d_node *n)
 
 int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	const int bad = ki_d_uncast(c, &n->kid[0]);
 	struct ki_d_node *of = n->kid[0], *was = ki_d_copy(c->d, of, NULL, NULL, UINT32_MAX);
 	const struct ki_d_member *m;
 	char name[KI_D_TYPE_NAME];
-	int ret = was ? ki_d_check_expr(c, of) : ki_d_no_memory(c->err);
+	int ret = bad ? bad : was ? ki_d_check_expr(c, of) : ki_d_no_memory(c->err);
 	uint64_t bit;
 
 	if (ret)

@@ -87,7 +87,7 @@ static int check_format(struct ki_d_checker *c, const struct ki_d_node *n)
 	if (fmt->kind != KI_D_TEXT)
 		return FAIL(c, fmt, ki_d_is_string(fmt->type) ? "D_PRINTF_ARG_FMT" : "D_PROTO_ARG",
 			    "%s begins with a format: %s(\"%%d\", pid)", n->text, n->text);
-	if (!*p && n->sym.function->kind != KI_D_F_FREOPEN)
+	if (!*p && n->sym.function->kind != KI_D_F_FREOPEN && n == c->statement)
 		return FAIL(c, fmt, "D_PRINTF_FMT_EMPTY", "the format is empty");
 	if (!strcmp(p, ".") && n->sym.function->kind == KI_D_F_FREOPEN)
 		return FAIL(c, fmt, "D_FREOPEN_INVALID", "freopen() wants a file, not a folder");
@@ -448,7 +448,9 @@ static void set_tags(struct ki_d_checker *c, const struct ki_d_function *f)
 
 int ki_d_check_call(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	const struct ki_d_function *f = ki_d_function_find(n->text);
+	/* What has been checked already may be called by another name. */
+	const struct ki_d_function *f =
+		n->sym.function ? n->sym.function : ki_d_function_find(n->text);
 	const bool statement = c->statement == n;
 	unsigned int nargs = ki_d_count(n->kid[0]);
 	int ret = f ? 0 : ki_d_known(c->d, n->text, c->err);

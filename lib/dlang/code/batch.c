@@ -37,11 +37,10 @@ struct ki_d_type ki_d_print_type(struct ki_dlang *d, const struct ki_d_node *n)
 /* Its bytes, as many as a record has room for, and where they are. */
 static int list_print(struct ki_dlang *d, struct ki_d_action *a, const struct ki_d_node *n)
 {
-	const uint64_t room = (ROOM - 1 - 1) * (uint64_t)ki_d_bytes_piece(d),
-		       most = (uint64_t)d->set.printsize < room ? (uint64_t)d->set.printsize : room;
+	const uint64_t room = (ROOM - 1 - 1) * (uint64_t)ki_d_bytes_piece(d);
 	uint64_t size = ki_d_sizeof(&d->types, ki_d_print_type(d, n));
 
-	size = size < most ? size : most;
+	size = size < room ? size : room; /* how much is printed says option printsize then */
 	add_bytes(a, n, size);
 	a->args[a->nargs++] = (struct ki_d_arg){.node = n, .form = KI_D_FORM_WORD};
 	return 0;

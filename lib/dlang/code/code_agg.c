@@ -118,6 +118,8 @@ static bool find_cell(struct ki_d_gen *g, const struct ki_d_node *n, uint32_t *c
 	uint64_t key[KI_D_KEYS] = {0};
 	unsigned int i = 0;
 
+	if (ki_d_agg_rows(g->d, n->sym.agg, UINT32_MAX) != UINT32_MAX)
+		return false; /* it has room for few */
 	for (const struct ki_d_node *k = n->kid[0]; k; k = k->next) {
 		if (!ki_d_is_constant(k) || n->sym.agg->forms[i] == KI_D_FORM_TEXT)
 			return false;

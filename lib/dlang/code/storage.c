@@ -29,7 +29,7 @@ static int open_array(struct ki_dlang *d, struct ki_d_var *v, struct ki_err *err
 					   .keys = v->nkeys + (v->scope != KI_D_GLOBAL_SCOPE) +
 						   (ki_d_var_words(d, v) != 0),
 					   .values = 1,
-					   .rows = ROWS,
+					   .rows = ki_d_array_rows(d, v, ROWS),
 					   .shared = true};
 
 	if (o.keys > KI_TABLE_KEYS)
@@ -164,6 +164,7 @@ static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
 			return ret;
 		o.rows = ROWS_RENEWED;
 	}
+	o.rows = ki_d_agg_rows(d, a, o.rows);
 	return ki_table_map_new(d->run->t, &o, &a->table, err);
 }
 

@@ -15,6 +15,7 @@
 #define SECOND	     INT64_C(1000000000)
 #define STRSIZE_MOST (64 << 10)
 #define SCRATCH	     4096
+#define REGISTERS    8	  /* that programs need, as the reference counts them */
 #define PCAPSIZE     1514 /* of ethernet, with its head */
 
 void ki_d_settings_default(struct ki_d_settings *s)
@@ -27,10 +28,11 @@ void ki_d_settings_default(struct ki_d_settings *s)
 				    .bufsize = 4 << 20,
 				    .nspec = 1,
 				    .specsize = 4 << 20,
-				    .aggsize = 4 << 20,
-				    .dynvarsize = 1 << 20,
+				    .aggsize = KI_D_AGGSIZE,
+				    .dynvarsize = KI_D_DYNVARSIZE,
 				    .scratchsize = SCRATCH,
 				    .printsize = 8192,
+				    .tregs = 8,
 				    .pcapsize = PCAPSIZE,
 				    .kdefs = 1,
 				    .cpu = -1,
@@ -86,11 +88,11 @@ static const struct {
 	{"dynvarsize", SIZE, PROGRAM, AT(dynvarsize), 0, INT64_MAX},
 	{"empty", FLAG, PROGRAM, AT(empty), 0, 1},
 	{"errtags", FLAG, PROGRAM, AT(errtags), 0, 1},
-	{"evaltime", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"evaltime", WORD, PROGRAM, AT(at_exec), 0, 0},
 	{"flowindent", FLAG, ALIVE, AT(flowindent), 0, 1},
 	{"incdir", WORD, COMMAND, NOWHERE, 0, 0},
 	{"grabanon", FLAG, PROGRAM, NOWHERE, 0, 1},
-	{"iregs", NUMBER, PROGRAM, NOWHERE, 0, 8},
+	{"iregs", NUMBER, PROGRAM, NOWHERE, 0, REGISTERS},
 	{"jstackframes", NUMBER, PROGRAM, NOWHERE, 0, 127},
 	{"jstackstrsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
 	{"kdefs", FLAG, PROGRAM, AT(kdefs), 0, 1},
@@ -101,7 +103,7 @@ static const struct {
 	{"libdir", WORD, COMMAND, NOWHERE, 0, 0},
 	{"linkmode", WORD, PROGRAM, AT(late), 0, 0},
 	{"linktype", WORD, PROGRAM, NOWHERE, 0, 0},
-	{"lockmem", WORD, PROGRAM, NOWHERE, 0, 0},
+	{"lockmem", WORD, COMMAND, NOWHERE, 0, 0},
 	{"maxframes", NUMBER, PROGRAM, AT(maxframes), 1, 127},
 	{"modpath", WORD, COMMAND, NOWHERE, 0, 0},
 	{"nolibs", FLAG, PROGRAM, NOWHERE, 0, 1},
@@ -130,7 +132,7 @@ static const struct {
 	{"syslibdir", WORD, COMMAND, NOWHERE, 0, 0},
 	{"sysslice", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"tree", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
-	{"tregs", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
+	{"tregs", NUMBER, PROGRAM, AT(tregs), 0, INT32_MAX},
 	{"udefs", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"undef", WORD, COMMAND, NOWHERE, 0, 0},
 	{"unodefs", FLAG, PROGRAM, NOWHERE, 0, 1},
@@ -318,10 +320,14 @@ static int meant(const char *name, const char *value, int64_t *n)
 {
 	if (!strcmp(name, "version") && !is_version(value))
 		return value && isdigit((unsigned char)*value) ? -EOPNOTSUPP : -EINVAL;
+	if (!strcmp(name, "iregs") && *n < REGISTERS)
+		return -ENOSPC;
 	if (!strcmp(name, "amin"))
 		return stability(value, n) ? 0 : -EINVAL;
 	if (!strcmp(name, "bufpolicy"))
 		*n = !strcmp(value, "ring");
+	if (!strcmp(name, "evaltime"))
+		*n = !strcmp(value, "exec");
 	if (!strcmp(name, "linkmode"))
 		*n = !strcmp(value, "dynamic");
 	if (!strcmp(name, "knodefs"))
@@ -362,5 +368,6 @@ const char *ki_d_option_why(int code)
 	       : code == -EPERM	     ? "It may be set on the command line only, by -x"
 	       : code == -EBUSY	     ? "Operation illegal when tracing is active"
 	       : code == -EOPNOTSUPP ? "Operation not supported"
+	       : code == -ENOSPC     ? "Insufficient registers to generate code"
 				     : "Invalid value for specified option";
 }

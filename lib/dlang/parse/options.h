@@ -11,12 +11,17 @@
 #include "kerninst/err.h"
 
 /* Flags are 0 or 1, rates are nanoseconds. */
+
+#define KI_D_AGGSIZE	(4 << 20) /* as usual */
+#define KI_D_DYNVARSIZE (1 << 20)
+
 struct ki_d_settings {
 	int64_t quiet, flowindent, destructive, zdefs, defaultargs, argref, empty;
 	int64_t errtags, droptags, json;
 	int64_t aggpercpu, aggsortkey, aggsortkeypos, aggsortpos, aggsortrev;
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, aggsize, dynvarsize, nspec, specsize, scratchsize, printsize, cpu;
+	int64_t tregs, at_exec;
 	int64_t pcapsize;
 	int64_t switchrate, aggrate, rawbytes;
 	int64_t pspec;	    /* what may be a declaration or a probe is a probe */

@@ -96,6 +96,8 @@ int ki_d_parse_macro(struct ki_d_parser *p, struct ki_d_node **out)
 
 	snprintf(name, sizeof(name), "%.*s", (int)t.len - text, t.text + text);
 	value = ki_d_macro(p->d, name, buf);
+	if (!value && !strcmp(name, "target"))
+		value = "0"; /* there is none */
 	if (!value)
 		return ki_d_fail(
 			p->d, p->lex.err, t.at, "D_MACRO_UNDEF",
@@ -156,7 +158,8 @@ int ki_d_parse_symbol(struct ki_d_parser *p, struct ki_d_node **out)
 	int ret = ki_lex_next(&p->lex);
 
 	if (!ret && p->lex.now.kind != KI_TOKEN_NAME)
-		ret = ki_lex_expected(&p->lex, "a name");
+		ret = ki_d_fail(p->d, p->lex.err, at, "D_IDENT_UNDEF",
+				"a name of the kernel's is expected behind `");
 	if (ret)
 		return ret;
 	*out = ki_d_node_new(&p->d->pool, KI_D_SYMBOL, at,

@@ -205,8 +205,8 @@ static int pragma(struct ki_dlang *d, char *line, uint32_t at, struct ki_err *er
 		return 0;
 	if (!word || strcmp(word, "pragma") != 0)
 		return ki_d_fail(d, err, at, "D_PRAGCTL_INVAL",
-				 "#%.32s means nothing here without -C, which runs the C "
-				 "preprocessor",
+				 "invalid control directive: #%.32s; -C runs the C preprocessor "
+				 "first",
 				 word ? word : "");
 	word = strtok_r(NULL, BLANK, &next);
 	if (word && !strcmp(word, "error"))

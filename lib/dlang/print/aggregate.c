@@ -106,7 +106,7 @@ static void print_key(struct ki_dlang *d, const struct ki_d_agg *a, unsigned int
 	char text[KI_D_KEY_TEXT], place[KI_D_ADDRESS];
 
 	if (a->forms[i] == KI_D_FORM_STACK)
-		ki_d_stack_print(d, *key, a->keys[i].num, f);
+		ki_d_stack_print(d, *key, a->keys[i].num, (int)d->set.stackindent, f);
 	else if (ki_d_is_place(a->keys[i]))
 		fprintf(f, "  %-50s",
 			ki_d_place_text(d, (enum ki_d_place)a->keys[i].num, key, place));
@@ -156,7 +156,7 @@ static void print_next_key(struct printing *p, const struct ki_d_spec *s)
 		return;
 	form = a->forms[p->nkey];
 	if (form == KI_D_FORM_STACK)
-		ki_d_stack_print(p->d, *p->key, a->keys[p->nkey].num, p->f);
+		ki_d_stack_print(p->d, *p->key, a->keys[p->nkey].num, s->width, p->f);
 	else if (ki_d_is_place(a->keys[p->nkey]))
 		ki_d_format_string(p->f, s, s->width,
 				   ki_d_place_text(p->d, (enum ki_d_place)a->keys[p->nkey].num,

@@ -19,6 +19,7 @@ struct printing {
 	const uint8_t *bytes;
 	size_t n;
 	unsigned int depth;
+	unsigned int dots; /* how deep "..." stands that is to end what is printed; 0: none */
 };
 
 /* A value in it; width: bits of a bit-field, or 0. */
@@ -92,9 +93,11 @@ static uint64_t bits_of(const struct printing *p, const struct value *v)
 	return v->width ? v->width : 8 * ki_d_sizeof(&p->d->types, v->type);
 }
 
+/* What begins before the end of what option printsize allows is printed as a whole. */
 static bool is_there(const struct printing *p, const struct value *v)
 {
-	return v->bit + bits_of(p, v) <= 8 * (uint64_t)p->n;
+	return v->bit + bits_of(p, v) <= 8 * (uint64_t)p->n &&
+	       v->bit < 8 * (uint64_t)p->d->set.printsize;
 }
 
 static uint64_t word_of(const struct printing *p, const struct value *v)
@@ -156,24 +159,42 @@ static void put_word(struct printing *p, struct ki_d_type type, uint64_t word)
 
 static void put(struct printing *p, const struct value *v);
 
+static void put_dots(struct printing *p, unsigned int depth)
+{
+	fprintf(p->f, "%*s...\n", (int)(MARGIN + depth), "");
+}
+
+static struct value member_of(const struct value *v, const struct ki_d_member *m)
+{
+	return (struct value){.name = *m->name ? m->name : NULL,
+			      .type = m->type,
+			      .bit = v->bit + m->bit,
+			      .width = m->width};
+}
+
+/* Dots behind a struct stand in it, before its end. */
 static void put_members(struct printing *p, const struct value *v)
 {
 	const struct ki_d_def *d = ki_d_def_of(&p->d->types, v->type);
+	const unsigned int outer = p->dots;
 
 	for (size_t i = 0; d && i < d->members.n; i++) {
-		const struct ki_d_member *m = &d->members.v[i];
-		const struct value in = {.name = *m->name ? m->name : NULL,
-					 .type = m->type,
-					 .bit = v->bit + m->bit,
-					 .width = m->width};
+		const struct value in = member_of(v, &d->members.v[i]);
+		const bool last = i + 1 == d->members.n, inner = ki_d_is_struct(in.type);
+		struct value next = in;
 
 		if (!is_there(p, &in)) {
-			indent(p);
-			fputs("...\n", p->f);
+			put_dots(p, p->depth);
 			return;
 		}
-		if (!is_zero(p, &in))
-			put(p, &in);
+		if (!last)
+			next = member_of(v, &d->members.v[i + 1]);
+		p->dots = last ? outer : inner && !is_there(p, &next) ? p->depth : 0;
+		if (is_zero(p, &in))
+			continue;
+		put(p, &in);
+		if (!last && inner && !is_there(p, &next))
+			break;
 	}
 }
 
@@ -182,18 +203,20 @@ static void put_elements(struct printing *p, const struct value *v)
 	const struct ki_d_def *d = ki_d_def_of(&p->d->types, v->type);
 	struct value in = {.type = ki_d_pointed(&p->d->types, v->type), .bit = v->bit};
 	const uint64_t size = 8 * ki_d_sizeof(&p->d->types, in.type);
+	const unsigned int outer = p->dots;
 
+	p->dots = 0;
 	for (uint64_t i = 0; size && d && i < d->n; i++, in.bit += size) {
 		if (!is_there(p, &in)) {
-			indent(p);
-			fputs("...\n", p->f);
-			return;
+			put_dots(p, p->depth);
+			break;
 		}
 		if (!is_zero(p, &in))
 			put(p, &in);
 		else if (is_character(in.type)) /* the string has ended */
-			return;
+			break;
 	}
+	p->dots = outer;
 }
 
 static void put_inside(struct printing *p, const struct value *v)
@@ -202,15 +225,17 @@ static void put_inside(struct printing *p, const struct value *v)
 
 	fputs(array ? "[\n" : "{\n", p->f);
 	p->depth++;
-	if (p->depth > DEEPEST) {
-		indent(p);
-		fputs("...\n", p->f);
-	} else if (array) {
+	if (p->depth > DEEPEST)
+		put_dots(p, p->depth);
+	else if (array)
 		put_elements(p, v);
-	} else {
+	else
 		put_members(p, v);
-	}
 	p->depth--;
+	if (p->dots && !array) {
+		put_dots(p, p->dots);
+		p->dots = 0;
+	}
 	indent(p);
 	fputs(array ? "]" : "}", p->f);
 }

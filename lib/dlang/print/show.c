@@ -121,7 +121,7 @@ void ki_d_show_conversion(struct ki_dlang *d, FILE *f, const struct ki_d_spec *s
 		ki_d_format_number(f, s, width, t, value);
 }
 
-void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, FILE *f)
+void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, int indent, FILE *f)
 {
 	char text[KI_D_ADDRESS];
 	struct ki_stack s;
@@ -134,7 +134,7 @@ void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, 
 	if (frames > d->set.maxframes)
 		frames = (unsigned int)d->set.maxframes;
 	for (uint32_t i = 0; i < s.n && (!frames || i < frames); i++)
-		fprintf(f, "%*s%s\n", (int)d->set.stackindent, "",
+		fprintf(f, "%*s%s\n", indent, "",
 			s.tgid ? ki_d_user_address(d, s.tgid, s.addrs[i], text)
 			       : ki_d_address(d, s.addrs[i], text));
 }

@@ -77,7 +77,7 @@ static const struct row {
 	{"proc", "signal-handle", {"(int)arg0", "(struct kernel_siginfo *)arg1"}},
 	{"sched", "off-cpu", {LWP(0), PROC(1)}},
 	{"sched", "wakeup", {LWP(0), PROC(1)}},
-	{"sched", "enqueue", {LWP(0), PROC(1), THIS_CPU}},
+	{"sched", "enqueue", {LWP(0), PROC(1), THIS_CPU, "(int)0"}},
 	{"sched", "dequeue", {LWP(0), PROC(1), THIS_CPU}},
 	{"sched", "tick", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
 	{"sched", "surrender", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
@@ -135,6 +135,8 @@ struct resolved {
 	const struct ki_d_def *function; /* its parameters from `skip` on */
 	unsigned int skip;
 	bool is_syscall, is_return, is_written;
+	bool is_raw;		  /* it has arg0 to arg9 alone */
+	unsigned int nargs;	  /* is_syscall */
 	enum ki_d_usdt_says says; /* is_written: what programs say of the argument, */
 	struct ki_d_type type;	  /* and its type, if that is so */
 };
@@ -190,11 +192,14 @@ static bool resolve(struct ki_d_checker *c, const char *const f[4], struct resol
 			return true;
 		}
 	out->is_syscall = !strcmp(f[0], "syscall") || is_lone_syscall(c, f);
+	if (out->is_syscall)
+		out->nargs = ki_d_syscall_args(f[2]);
 	if (is_function_provider(f[0]))
 		out->function = ki_d_function_type(
 			&c->d->types, strcmp(f[1], KI_D_KERNEL) != 0 ? f[1] : "", f[2]);
 	else if (!strcmp(f[0], "rawtp") || !strcmp(f[0], "sdt"))
 		out->function = tracepoint(c, f[3]);
+	out->is_raw = !strcmp(f[0], "rawfbt");
 	out->skip = out->function && !is_function_provider(f[0]);
 	out->is_written = is_written(f[0]);
 	return out->is_syscall || out->function || out->is_written;
@@ -211,12 +216,14 @@ static const char *expression(const struct resolved *r, uint64_t i, struct ki_d_
 	if (r->row)
 		return i < MOST_ARGS ? r->row->args[i] : NULL;
 	if (r->is_syscall)
-		return i < (r->is_return ? 2 : 6) ? text : NULL;
+		return i < (r->is_return ? 2 : r->nargs) ? text : NULL;
 	if (r->is_written) {
 		*cast = r->says == KI_D_USDT_TYPE;
 		*type = r->type;
 		return i < KI_D_USDT_ARGS && r->says != KI_D_USDT_NONE ? text : NULL;
 	}
+	if (r->is_raw)
+		return NULL;
 	if (!r->is_return && i + r->skip < f->members.n && i < 10) {
 		*type = f->members.v[i + r->skip].type;
 		return text;

@@ -40,6 +40,17 @@ static char *read_file(const char *path)
 	return text;
 }
 
+char *ki_d_hook_event_file(const char *name)
+{
+	char path[160], *text = NULL;
+
+	for (size_t i = 0; !text && i < ROOTS; i++) {
+		snprintf(path, sizeof(path), "%s/events/%.100s", roots[i], name);
+		text = read_file(path);
+	}
+	return text;
+}
+
 char *ki_d_hook_events(void)
 {
 	char path[96], *text = NULL;

@@ -110,6 +110,14 @@ int ki_d_hook_event(struct ki_d_hook *h, struct perf_event_attr *attr, pid_t pid
 /* cpc.c: what perf is to count for a name of the provider cpc; false: it is none. */
 bool ki_d_cpc_event(const char *name, struct perf_event_attr *attr);
 
+/* A file of an event's, "group/name/format"; NULL: it cannot be read. Free it. */
+char *ki_d_hook_event_file(const char *name);
+
+/* args_known.c: how many arguments a system call has; as many as there can be, if that is not
+ * known. */
+#define KI_D_SYSCALL_ARGS 6
+unsigned int ki_d_syscall_args(const char *name);
+
 /* Names of events, "group:name", a line each; NULL: they cannot be read. Free it. */
 char *ki_d_hook_events(void);
 

@@ -203,6 +203,11 @@ bool ki_d_means_processes(const char *field)
 	return true;
 }
 
+bool ki_d_lists_target(const struct ki_dlang *d, const char *field)
+{
+	return d->o.lists && d->o.target > 0 && (!*field || strpbrk(field, "*?["));
+}
+
 /* pid* and the like: of the target alone. */
 static bool means_target(const struct ki_dlang *d, const char *field)
 {
@@ -219,7 +224,7 @@ static bool is_asked(const struct ki_dlang *d, const struct ki_d_pattern *patter
 
 	if (!p->of_process)
 		return ki_d_field_matches(field, p->name);
-	if (names_process(field, p->name))
+	if (names_process(field, p->name) || (!*p->name && ki_d_lists_target(d, field)))
 		return true;
 	return *p->name ? means_target(d, field) : ki_d_means_processes(field);
 }
@@ -457,6 +462,11 @@ bool ki_dlang_is_destructive(const struct ki_dlang *d)
 bool ki_dlang_is_quiet(const struct ki_dlang *d)
 {
 	return d->set.quiet;
+}
+
+bool ki_dlang_at_exec(const struct ki_dlang *d)
+{
+	return d->set.at_exec;
 }
 
 size_t ki_dlang_descriptions(const struct ki_dlang *d)

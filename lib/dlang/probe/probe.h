@@ -66,6 +66,8 @@ bool ki_d_means_pid(const struct ki_dlang *d, pid_t pid);
 
 /* A provider with globs behind a letter that mean none of the kernel: probes of processes. */
 bool ki_d_means_processes(const char *field);
+/* Does it mean, where probes are listed, those that are written into the target? */
+bool ki_d_lists_target(const struct ki_dlang *d, const char *field);
 
 /* Does the text match a field of the pattern? An empty one matches all. */
 bool ki_d_field_matches(const char *field, const char *text);

@@ -233,7 +233,9 @@ static int find_anywhere(struct ki_d_match *m, const struct ki_d_provider *self)
 
 int ki_d_find_usdt(struct ki_d_match *m, const struct ki_d_provider *self)
 {
-	const pid_t pid = ki_d_usdt_pid(m->d, m->pattern->field[0]);
+	const char *field = m->pattern->field[0];
+	const pid_t named = ki_d_usdt_pid(m->d, field),
+		    pid = named || !ki_d_lists_target(m->d, field) ? named : m->d->o.target;
 
 	if (!m->later)
 		return pid ? find_in(m, self, pid) : find_anywhere(m, self);

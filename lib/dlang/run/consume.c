@@ -26,7 +26,8 @@ void ki_d_print_value(struct ki_d_reading *r, const struct ki_d_arg *a, bool qui
 	char place[KI_D_ADDRESS];
 
 	if (a->form == KI_D_FORM_STACK)
-		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, f);
+		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num,
+				 (int)r->c->d->set.stackindent, f);
 	else if (ki_d_is_place(a->node->type))
 		fprintf(f, "  %-50s", ki_d_take_place(r, a, place));
 	else if (a->form != KI_D_FORM_WORD)
@@ -42,7 +43,7 @@ static void print_conversion(struct ki_d_reading *r, const struct ki_d_spec *s,
 	char place[KI_D_ADDRESS];
 
 	if (a->form == KI_D_FORM_STACK)
-		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, r->c->f);
+		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, width, r->c->f);
 	else if (ki_d_is_place(a->node->type))
 		ki_d_format_string(r->c->f, s, width, ki_d_take_place(r, a, place));
 	else if (a->form == KI_D_FORM_WORD)
@@ -174,7 +175,8 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 		return ki_d_print_traced(r, a);
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
-		ki_d_stack_print(d, ki_d_take_word(r), a->node->type.num, r->c->f);
+		ki_d_stack_print(d, ki_d_take_word(r), a->node->type.num, (int)d->set.stackindent,
+				 r->c->f);
 		return 0;
 	case KI_D_F_PRINTA:
 		return print_aggregation(r, a);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Sizes that options say. Nothing is dropped here because they are small; but a buffer that has no
- * room for one record, one row of an aggregation, one variable of a thread or element of an array,
- * as the reference has them, is refused as there.
+ * Sizes that options say. A buffer that has no room for one record, one row of an aggregation, one
+ * variable of a thread or element of an array, as the reference has them, is refused as there. Rows
+ * and elements that have no room are dropped where a program asks for less than is usual.
  */
 #include <errno.h>
 
@@ -58,6 +58,35 @@ static uint64_t key_bytes(struct ki_dlang *d, const struct ki_d_type *keys, unsi
 	return n + ROW_HEAD - sizeof(uint32_t);
 }
 
+static uint64_t agg_bytes(struct ki_dlang *d, const struct ki_d_agg *a)
+{
+	return key_bytes(d, a->keys, a->nkeys) + (1 + (uint64_t)a->fn->values) * sizeof(uint64_t);
+}
+
+static uint64_t element_bytes(struct ki_dlang *d, const struct ki_d_var *v)
+{
+	return key_bytes(d, v->keys, v->nkeys) + bytes_of(d, v->type);
+}
+
+/* As many as a size has room for, if it is smaller than usual. */
+static uint32_t rows_in(int64_t size, int64_t usual, uint64_t row, uint32_t most)
+{
+	const uint64_t n = (uint64_t)size / row;
+
+	return size >= usual || n >= most ? most : n ? (uint32_t)n : 1;
+}
+
+uint32_t ki_d_agg_rows(struct ki_dlang *d, const struct ki_d_agg *a, uint32_t most)
+{
+	return rows_in(d->set.aggsize, KI_D_AGGSIZE, agg_bytes(d, a), most);
+}
+
+uint32_t ki_d_array_rows(struct ki_dlang *d, const struct ki_d_var *v, uint32_t most)
+{
+	return v->nkeys ? rows_in(d->set.dynvarsize, KI_D_DYNVARSIZE, element_bytes(d, v), most)
+			: most;
+}
+
 static bool fits(struct ki_dlang *d)
 {
 	const uint64_t buffer = (uint64_t)d->set.bufsize;
@@ -67,18 +96,13 @@ static bool fits(struct ki_dlang *d)
 	for (size_t i = 0; i < d->clauses.n; i++)
 		if (!d->set.overwrites && buffer < record_bytes(d, &d->clauses.v[i]))
 			return false;
-	for (size_t i = 0; i < d->aggs.n; i++) {
-		const struct ki_d_agg *a = d->aggs.v[i];
-		const uint64_t values = (1 + (uint64_t)a->fn->values) * sizeof(uint64_t);
-
-		if ((uint64_t)d->set.aggsize < key_bytes(d, a->keys, a->nkeys) + values)
+	for (size_t i = 0; i < d->aggs.n; i++)
+		if ((uint64_t)d->set.aggsize < agg_bytes(d, d->aggs.v[i]))
 			return false;
-	}
 	for (size_t i = 0; i < d->vars.n; i++) {
 		const struct ki_d_var *v = d->vars.v[i];
 
-		if (v->nkeys && (uint64_t)d->set.dynvarsize <
-					key_bytes(d, v->keys, v->nkeys) + bytes_of(d, v->type))
+		if (v->nkeys && (uint64_t)d->set.dynvarsize < element_bytes(d, v))
 			return false;
 	}
 	return true;

@@ -46,7 +46,6 @@ static const struct ki_d_known_row rows[] = {
 	 " pr_sid = T->signal->pids[PIDTYPE_SID]->numbers[0].nr;"
 	 " pr_uid = T->cred->uid.val; pr_euid = T->cred->euid.val;"
 	 " pr_gid = T->cred->gid.val; pr_egid = T->cred->egid.val; pr_addr = (uintptr_t)T;"
-	 " pr_size = T->mm ? T->mm->total_vm * 4 : 0; pr_rssize = T->mm ? T->mm->hiwater_rss * 4 : 0;"
 	 " pr_arglen = T->mm ? T->mm->arg_end - T->mm->arg_start : 0;"
 	 " pr_ttydev = T->signal->tty ? T->signal->tty->driver->major << 20 |"
 	 " T->signal->tty->driver->minor_start + T->signal->tty->index : -1; pr_projid = 0;"
@@ -63,7 +62,7 @@ static const struct ki_d_known_row rows[] = {
 		 "T->__state") "; pr_sname = " LETTER("T->state") ";"
 								  " pr_pri = T->prio; pr_bindpro = -1; pr_bindpset = -1; pr_syscall = -1;"
 								  " pr_clname = T->policy == 1 ? \"FIFO\" : T->policy == 2 ? \"RR\" : \"TS\";"
-								  " pr_nice = T->static_prio - 120; pr_name = T->comm;"
+								  " pr_name = T->comm;"
 								  " pr_onpro = T->thread_info.cpu; };"},
 	{"cpuinfo_t",
 	 "typedef struct cpuinfo { int cpu_id, cpu_pset, cpu_chip, cpu_lgrp; } cpuinfo_t;"

@@ -37,6 +37,8 @@ is "a process ends once, with its name, and each of its threads" "$(d 'proc:::ex
 is "why it could not be executed" "$(d 'proc:::exec-failure /pid == $target && args[0] == -ENOENT && arg0 == args[0] && execname == "perl"/ { @ = count(); }' -c 'perl -e "exec q(/no/such)"')" 1
 is "a signal that was waited for" "$(d 'proc:::signal-clear /pid == $target && args[0] == SIGUSR1/ { @ = count(); }' -c 'python3 -c "import signal, os; s = [signal.SIGUSR1]; signal.pthread_sigmask(signal.SIG_BLOCK, s); os.kill(os.getpid(), s[0]); signal.sigwait(s); signal.sigtimedwait(s, 0.1)"')" 1
 is "how processes end" "$(d 'proc:::exit /ppid == $target/ { @[args[0]] = count(); }' -c 'perl -e "for (1 .. 3) { if (!fork) { exit 1 } wait } if (!fork) { kill 9, \$\$ } wait"' | tr '\n' ';')" "2 1;1 3;"
+is "and their arg0" "$(d 'proc:::exit /ppid == $target/ { @[arg0] = count(); }' -c 'perl -e "if (!fork) { exit 1 } wait; if (!fork) { kill 9, \$\$ } wait"' | tr '\n' ';')" "1 1;2 1;"
+is "an argument that the system call has not" "$("$kd" -xerrtags -n 'syscall::read:entry { trace(args[3]); }' 2>&1 | grep -o 'D_ARGS_IDX') $("$kd" -xerrtags -en 'syscall::read:entry { trace(args[2]); } syscall::*:entry { trace(args[5]); }' 2>&1)" "D_ARGS_IDX "
 is "who runs next, who is woken" "$(d 'sched:::off-cpu { @[args[1]->pr_pid == ((struct task_struct *)arg1)->tgid && args[0]->pr_lwpid == ((struct task_struct *)arg0)->pid] = count(); }
 	sched:::enqueue { @e[args[2]->cpu_id == cpu] = count(); } tick-500ms { exit(0); }' | awk '{ print $1 }' | tr '\n' ' ')" "1 1 "
 # Since 6.2 a char of the kernel has no sign.

@@ -45,6 +45,9 @@ asked="for i in 0 1; do taskset -c \$i $prog/calls getsid \$((i * 2 + 3)); done"
 is "option aggpercpu: also of each CPU" "$(d '#pragma D option aggpercpu
 	syscall::getsid:entry /progenyof($target)/ { @n = count(); @k["all"] = sum(cpu + 1); @m[cpu] = min(cpu); }' -c "sh -c '$asked'" | tr -s ' \n' ' ')" \
 	" 8 [CPU 0] 3 [CPU 1] 5 all 13 [CPU 0] 3 [CPU 1] 10 0 0 [CPU 0] 0 [CPU 1] 9223372036854775807 1 1 [CPU 0] 9223372036854775807 [CPU 1] 1 "
+is "a command begins behind its libraries, or with option evaltime at its execve" "$(d 'proc:::exec-success /pid == $target/ { printf("exec %s;", execname); } syscall::openat:entry /pid == $target && strstr(copyinstr(arg1), "libc.so") != NULL/ { printf("libc;"); } proc:::exit /pid == $target/ { printf("end;"); }' -c /bin/true) $(d '#pragma D option evaltime=exec
+	proc:::exec-success /pid == $target/ { printf("exec %s;", execname); } syscall::openat:entry /pid == $target && strstr(copyinstr(arg1), "libc.so") != NULL/ { printf("libc;"); } proc:::exit /pid == $target/ { printf("end;"); }' -c /bin/true)" "end; exec true;libc;end;"
+is "%k is indented by its width, stack() by option stackindent" "$(timeout 60 "$kd" -qn 'syscall::write:entry /pid == $target/ { printf("%k", stack(1)); printf("%3k", stack(1)); stack(1); exit(0); }' -c 'sh -c "echo x"' 2> /tmp/kd.err | grep '`' | sed 's/[^ ].*//' | awk '{ printf "%d ", length }')" "0 3 14 "
 is "a command that there is not: nothing runs" "$(say -qn 'BEGIN { printf("never"); }' -c '/no/such/file x')" "-c: No such file or directory;"
 sleep 3 &
 is "-p ends with its process" "$(say -p $! -n 'tick-100ms { n++; } END { trace(n > 5); }' | grep -o ':END 1;.*')" ":END 1;"

@@ -97,6 +97,7 @@ is "by a part of their name, of the target's functions too" "$(d -n 't*t_prov$ta
 is "strings at their args[]" "$(d -n 'test_prov$target:::stop { trace(basename(stringof(args[1]))); }' -c "$made/written" | tr '\n' ' ')" "0 written "
 is "args[] that it has not" "$("$kd" -xerrtags -n 'test_prov$target:::stop { trace(args[2]); }' -c "$made/written" < /tmp/line 2>&1 | grep -o 'D_ARGS_IDX.*' | tr -d 0-9)" "D_ARGS_IDX] the probe has no args[]"
 is "a list of them" "$("$kd" -lvn 'test_prov$target:::stop,test_prov$target:::go' -c "$made/written" < /tmp/line | grep -E 'args|None' | tr -d '\n\t')" "args[0]: intargs[1]: char *None"
+is "and of a description that says no provider" "$("$kd" -lf main -c "$made/written" < /tmp/line | awk '{ print $3, $4, $5 }' | grep -c '^written main [a-z]') $("$kd" -lm 'writ*' -c "$made/written" < /tmp/line | grep -c ' written .* stop$')" "8 1"
 mkfifo /tmp/to.written
 (cd "$made" && sed 's/return 0;/getchar(); return 0;/' written.c > waits.c && gcc -O2 waits.c written.o -o waits)
 "$made/waits" < /tmp/to.written > /tmp/its &

@@ -162,7 +162,7 @@ static const struct {
 	 "failed to set option 'nonsense': Invalid option name"},
 	{"#pragma D option bufsize=x\nBEGIN",
 	 "failed to set option 'bufsize' to 'x': Invalid value for specified option"},
-	{"#define X 1\nBEGIN", "#define means nothing here"},
+	{"#define X 1\nBEGIN", "invalid control directive: #define"},
 	{"BEGIN { trace(1.5); }", "is no number"},
 	{"BEGIN { /* ", "a comment without an end"},
 	{"BEGIN { @ = lquantize(1, 5, 1, 1); }", "the lower bound is not below"},
@@ -256,10 +256,10 @@ static void test_layout(void **state)
 static const char *const typed[] = {
 	"BEGIN { this->p = curpsinfo; trace(this->p->pr_nlwp + this->p->pr_pid + this->p->pr_ppid);\n"
 	"  trace(this->p->pr_pgid + this->p->pr_sid + this->p->pr_uid + this->p->pr_euid);\n"
-	"  trace(this->p->pr_gid + this->p->pr_egid + this->p->pr_addr + this->p->pr_size);\n"
+	"  trace(this->p->pr_gid + this->p->pr_egid + this->p->pr_addr + this->p->pr_arglen);\n"
 	"  trace(this->p->pr_fname); trace(this->p->pr_psargs); }",
 	"BEGIN { this->p = curlwpsinfo; trace(this->p->pr_flag + this->p->pr_lwpid + this->p->pr_pri);\n"
-	"  trace(this->p->pr_addr + this->p->pr_state + this->p->pr_nice + this->p->pr_onpro);\n"
+	"  trace(this->p->pr_addr + this->p->pr_state + this->p->pr_onpro);\n"
 	"  trace(this->p->pr_name); }",
 	"syscall::read:entry { trace(fds[arg0].fi_name); trace(fds[0].fi_offset);\n"
 	"  trace(fds[arg0].fi_fs); trace(fds[arg0].fi_oflags); }",
