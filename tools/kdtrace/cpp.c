@@ -14,12 +14,15 @@
 static const char *const always[] = {"cpp",
 				     "-D__linux",
 				     "-D__linux__",
+				     "-D__Linux",
+				     "-D__SVR4",
+				     "-U__GNUC__",
 				     "-D__unix",
 				     "-D__unix__",
 				     "-D__x86_64",
 				     "-D__SUNW_D=1",
 				     "-D__SUNW_D_64",
-				     "-D__SUNW_D_VERSION=0x02000000",
+				     "-D__SUNW_D_VERSION=0x02000007",
 				     "-D__STRICT_ANSI__"};
 #define ALWAYS (sizeof(always) / sizeof(*always))
 

@@ -188,13 +188,21 @@ static unsigned int find(const struct ki_dlang *d, struct ki_d_type to, struct k
 	return found;
 }
 
+/* The address of a struct, of a variable too: all of it. */
+static int check_whole(struct ki_d_checker *c, struct ki_d_node *n)
+{
+	n->value = 1;
+	return ki_d_check_address(c, n);
+}
+
 int ki_d_check_xlate(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	const bool pointer = n->about.stars == 1;
 	struct ki_d_type to = n->about;
 	struct ki_d_node *of = n->kid[0];
+	struct ki_d_node *was = ki_d_copy(c->d, of, NULL, NULL, UINT32_MAX);
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];
-	int ret = ki_d_check_expr(c, of);
+	int ret = was ? ki_d_check_expr(c, of) : ki_d_no_memory(c->err);
 
 	if (ret)
 		return ret;
@@ -207,8 +215,12 @@ int ki_d_check_xlate(struct ki_d_checker *c, struct ki_d_node *n)
 		return ki_d_fail(c->d, c->err, n->at, "D_XLATE_NONE",
 				 "there is no translator from %s to %s",
 				 ki_d_type_name(of->type, a), ki_d_type_name(to, b));
-	if (ki_d_is_struct(of->type))
-		of = around(c, KI_D_ADDRESS, of, of->type);
+	if (ki_d_is_struct(of->type)) {
+		of = around(c, KI_D_ADDRESS, was, of->type);
+		ret = of ? check_whole(c, of) : ki_d_no_memory(c->err);
+	}
+	if (ret)
+		return ret;
 	to.stars = 1;
 	n->kid[0] = of && !pointer ? around(c, KI_D_CAST, of, to) : of;
 	if (!n->kid[0])

@@ -93,11 +93,15 @@ static uint64_t bits_of(const struct printing *p, const struct value *v)
 	return v->width ? v->width : 8 * ki_d_sizeof(&p->d->types, v->type);
 }
 
+static bool has_bytes(const struct printing *p, const struct value *v)
+{
+	return v->bit + bits_of(p, v) <= 8 * (uint64_t)p->n;
+}
+
 /* What begins before the end of what option printsize allows is printed as a whole. */
 static bool is_there(const struct printing *p, const struct value *v)
 {
-	return v->bit + bits_of(p, v) <= 8 * (uint64_t)p->n &&
-	       v->bit < 8 * (uint64_t)p->d->set.printsize;
+	return has_bytes(p, v) && v->bit < 8 * (uint64_t)p->d->set.printsize;
 }
 
 static uint64_t word_of(const struct printing *p, const struct value *v)
@@ -204,10 +208,11 @@ static void put_elements(struct printing *p, const struct value *v)
 	struct value in = {.type = ki_d_pointed(&p->d->types, v->type), .bit = v->bit};
 	const uint64_t size = 8 * ki_d_sizeof(&p->d->types, in.type);
 	const unsigned int outer = p->dots;
+	const bool inside = p->depth > 1; /* it is a member */
 
 	p->dots = 0;
 	for (uint64_t i = 0; size && d && i < d->n; i++, in.bit += size) {
-		if (!is_there(p, &in)) {
+		if (!(inside ? has_bytes(p, &in) : is_there(p, &in))) {
 			put_dots(p, p->depth);
 			break;
 		}
