@@ -134,7 +134,7 @@ void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, 
 	if (frames > d->set.maxframes)
 		frames = (unsigned int)d->set.maxframes;
 	for (uint32_t i = 0; i < s.n && (!frames || i < frames); i++)
-		fprintf(f, "%*s%s\n", indent, "",
+		fprintf(f, "%*s%s\n", indent > 0 ? indent : 0, "",
 			s.tgid ? ki_d_user_address(d, s.tgid, s.addrs[i], text)
 			       : ki_d_address(d, s.addrs[i], text));
 }

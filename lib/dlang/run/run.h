@@ -143,8 +143,8 @@ struct ki_d_site {
 
 /* sizes.c: are the buffers that options say large enough for what the program has? -ENOSPC */
 int ki_d_check_sizes(struct ki_dlang *d, struct ki_err *err);
-/* For how many rows, of an aggregation or an array, options aggsize and dynvarsize have room: `most`
- * if they are as usual, or have room for that. */
+/* For how many rows, of an aggregation or an array, options aggsize and dynvarsize have room:
+ * `most` if they are as usual, or have room for that. */
 uint32_t ki_d_agg_rows(struct ki_dlang *d, const struct ki_d_agg *a, uint32_t most);
 uint32_t ki_d_array_rows(struct ki_dlang *d, const struct ki_d_var *v, uint32_t most);
 
