@@ -90,12 +90,14 @@ struct ki_process_cost {
 bool ki_process_by_driver(struct ki_target *t);
 
 /*
- * Install a plan of short chunks (ki_plan_add) and snippets (ki_plan_add_snippet) in a target of
- * ki_target_new_process, which must live on, with `counters` counters, which are 0. What cannot
- * be put into a process is left out, with what is in one bundle with it. ki_plan_refusal says why:
+ * Install a plan of short chunks (ki_plan_add), snippets (ki_plan_add_snippet) and replacements
+ * (ki_plan_replace) in a target of ki_target_new_process, which must live on. Its counters, so
+ * many, are 0. What cannot be put into a process is left out, with what is in one bundle with it.
+ * ki_plan_refusal says why:
  *    KI_R_NO_TRAP         a window that only a breakpoint fits
  *    KI_R_SHADOW_STACK    a call where there is a shadow stack
  *    KI_R_NOT_IN_PROCESS  KI_RETURNED and chunks of other kinds
+ *    KI_R_REPLACE_CIRCLE  replacements of the plan that lead back to where they begin
  *
  * All else goes in, or nothing. The plan need not live on.
  *
@@ -114,6 +116,16 @@ int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 /* The same, but nothing is put in: what would be left out has its refusal, and what would go in has
  * its window. Errors: as above, but for those that only show when text is written. */
 int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, struct ki_err *err);
+
+/*
+ * The same, but nothing is left out: the first reason is the error, and nothing has changed. So
+ * replacements are installed (ki_plan_replacement), alone or with chunks. What counts or looks at
+ * the same place runs before the jump to the other function. Then all calls in all threads lead
+ * there; those that have begun end where they began. A library whose function stands for another
+ * must not be unmapped meanwhile.
+ */
+int ki_process_new_whole(struct ki_target *t, struct ki_plan *p, uint32_t counters,
+			 struct ki_splice_process **out, struct ki_err *err);
 
 /*
  * Give back the springboards of windows all of whose chunks are paused (ki_plan_pause), and leave

@@ -439,7 +439,10 @@ struct ki_replacement {
 	void *arg;
 };
 
-/* Plan it. 0, or -errno: a place that is refused, or no such call. */
+/*
+ * Plan it, in the kernel (ki_plan_apply) or in a process (ki_process_new_whole). 0, or -errno: a
+ * place that is refused, or no such call.
+ */
 int ki_plan_replacement(struct ki_plan *p, struct ki_target *t, const struct ki_replacement *r,
 			struct ki_err *err);
 

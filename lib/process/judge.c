@@ -90,10 +90,13 @@ static unsigned int judge_chunk(const struct ki_plan *p, const struct plan_chunk
 	const struct ki_fixup *fixups = code ? code->fix : c->fix;
 	const uint32_t nfix = code ? code->nfix : c->nfix;
 
-	if ((c->kind != KI_CHUNK_CODE && !code) || c->where == KI_RETURNED)
+	if ((c->kind != KI_CHUNK_CODE && c->kind != KI_CHUNK_REPLACE && !code) ||
+	    c->where == KI_RETURNED)
 		return KI_R_NOT_IN_PROCESS;
 	if (c->where == KI_TAKEN && !ends_in_field(&p->copies.v[w->first_copy + c->insn]))
 		return KI_R_NOT_IN_PROCESS;
+	if (c->kind == KI_CHUNK_REPLACE)
+		return c->where == KI_AFTER ? KI_R_NOT_REPLACEABLE : KI_R_OK;
 	for (uint32_t i = 0; i < nfix; i++)
 		if (!is_known(&fixups[i]))
 			return KI_R_NOT_IN_PROCESS;
@@ -159,6 +162,8 @@ int ki_linked_judge(struct ki_linked *x, const struct ki_linking *how)
 	int ret = wanted ? 0 : -ENOMEM;
 
 	judge_all(how);
+	if (!ret)
+		ret = ki_circle_refuse(p, how->target);
 	for (uint32_t i = 0; !ret && i < p->chunks.n; i++) {
 		const struct ki_chunk *c = &p->chunks.v[i].c;
 		uint32_t host = host_of(how, c->window);

@@ -11,4 +11,7 @@
  */
 int ki_linked_judge(struct ki_linked *x, const struct ki_linking *how);
 
+/* circle.c: refuse replacements of the plan that lead in a circle. 0, or -ENOMEM. */
+int ki_circle_refuse(struct ki_plan *p, const struct ki_target *t);
+
 #endif

@@ -4,7 +4,9 @@
  *
  * A patch is, for each displaced instruction, the chunks before it, its copy, the chunks behind it;
  * then a jump back. The copy of a branch with chunks on its taken side leads to these, which stand
- * behind the jump back and end in a jump to where the branch went.
+ * behind the jump back and end in a jump to where the branch went. What is replaced ends its side's
+ * chunks with a jump to the other function: what stands after that is for threads that are led
+ * there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@
 #define JMP_LEN	  5
 #define SHORT_LEN 2
 #define NEAR	  (1ull << 30) /* windows this near to each other share an arena */
+#define BESIDE	  (1ull << 28) /* a function so near to a window does not narrow where that can be */
 
 /* A counter of each thread, for one that has no block: what leads there, and where it goes on. */
 struct slow {
@@ -167,10 +170,25 @@ static void put_chunk(struct out *o, const struct plan_chunk *c)
 		fix(o, at, &fixups[k]);
 }
 
-/* The chunks at one side of an instruction; how many there are. */
+/* To a function of the same module by a distance; of another one, which may be anywhere, by its
+   address: the jump is the same wherever the patch stands. */
+static void put_replacement(struct out *o, uint64_t window, uint64_t target)
+{
+	static const uint8_t jmp_to_next_quad[] = {0xff, 0x25, 0, 0, 0, 0};
+
+	if (target - window + BESIDE < 2 * BESIDE) {
+		put_jmp(o, target);
+		return;
+	}
+	put(o, jmp_to_next_quad, sizeof(jmp_to_next_quad));
+	put(o, &target, sizeof(target));
+}
+
+/* The chunks at one side of an instruction, of several replacements the last; how many. */
 static size_t put_chunks(struct out *o, uint32_t window, unsigned int insn, enum ki_where where)
 {
 	const struct ki_linked *x = o->x;
+	const struct ki_chunk *replacement = NULL;
 	size_t n = 0;
 
 	for (size_t i = first_chunk(x, window); i < x->chunks.n; i++) {
@@ -180,9 +198,14 @@ static size_t put_chunks(struct out *o, uint32_t window, unsigned int insn, enum
 			break;
 		if (c->c.insn != insn || c->c.where != where)
 			continue;
-		put_chunk(o, c);
+		if (c->c.kind == KI_CHUNK_REPLACE)
+			replacement = &c->c;
+		else
+			put_chunk(o, c);
 		n++;
 	}
+	if (replacement)
+		put_replacement(o, x->plan->windows.v[window].addr, replacement->target);
 	return n;
 }
 

@@ -67,6 +67,7 @@ enum ki_released { KI_IN_TEXT, KI_TO_RELEASE, KI_RELEASED };
 
 struct ki_linking {
 	struct ki_plan *plan;
+	const struct ki_target *target;
 	uint32_t counters, words;
 	bool shadow_stack;
 	bool driver; /* it writes: there are breakpoints, and no bounces */

@@ -229,12 +229,36 @@ static int share_released(struct ki_linked *x, struct ki_err *err)
 	return 0;
 }
 
+static int first_refusal(const struct ki_target *t, const struct ki_plan *p, struct ki_err *err)
+{
+	for (size_t i = 0; i < p->chunks.n; i++) {
+		const struct ki_chunk *c = &p->chunks.v[i].c;
+		const uint64_t addr = p->windows.v[c->window].addr;
+		const struct ki_symbol *sym = ki_target_symbol_at(t, addr);
+
+		if (c->reason)
+			return ki_err_reason(err, c->reason, addr, "%s+0x%llx",
+					     sym ? sym->name : "",
+					     (unsigned long long)(addr - (sym ? sym->addr : 0)));
+	}
+	return 0;
+}
+
+static int look_at_linked(struct ki_splice_process *s, const struct ki_target *t,
+			  const struct ki_plan *p, struct ki_err *err)
+{
+	const int ret = s->whole ? first_refusal(t, p, err) : 0;
+
+	return !ret && s->sheds ? share_released(&s->linked, err) : ret;
+}
+
 static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_plan *p,
 		   struct ki_err *err)
 {
 	const struct ki_process *process = t->own;
 	struct ki_mappings maps;
 	struct ki_linking how = {.plan = p,
+				 .target = t,
 				 .counters = s->counters,
 				 .words = process->words,
 				 .shadow_stack = has_shadow_stack(process->pid),
@@ -256,8 +280,8 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		ret = s->way->check(s, &maps, err);
 	if (!ret)
 		ret = ki_linked_make(&s->linked, t, &how, err);
-	if (!ret && s->sheds)
-		ret = share_released(&s->linked, err);
+	if (!ret)
+		ret = look_at_linked(s, t, p, err);
 	p->user = true;
 	p->tally = s->linked.blocks;
 	if (!ret && s->linked.arenas.n && !s->dry)
@@ -364,6 +388,13 @@ int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, 
 	if (!ret)
 		ki_process_free(s);
 	return ret;
+}
+
+int ki_process_new_whole(struct ki_target *t, struct ki_plan *p, uint32_t counters,
+			 struct ki_splice_process **out, struct ki_err *err)
+{
+	return put(&(struct ki_splice_process){.counters = counters, .whole = true}, t, p, out,
+		   err);
 }
 
 int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,

@@ -39,6 +39,7 @@ struct ki_splice_process {
 	bool shared;	  /* no counter is one of each thread */
 	bool sheds;	  /* parts may be given back before the rest */
 	bool dry;	  /* all but putting it in */
+	bool whole;	  /* nothing may be left out */
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;
 	struct ki_process_cost cost;

@@ -31,6 +31,10 @@ $(PROCESS)/moved: test/process/moved.c
 $(PROCESS)/recorded: test/process/recorded.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 
+$(PROCESS)/replaced: test/process/replaced.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
+$(PROCESS)/replaced-static: test/process/replaced.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -static -o $@ $<
 $(PROCESS)/churn: test/process/churn.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $< -ldl
 $(PROCESS)/libturned.so: test/process/turned.c
@@ -66,6 +70,6 @@ $(PROCESS)/chains-static: test/process/chains.c
 $(PROCESS)/stacks: test/process/stacks.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written noted later sequence timed recorded churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written noted later sequence timed recorded replaced replaced-static churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

@@ -111,8 +111,12 @@ static void not_built(void **state)
 	o.chunk.c.where = KI_TAKEN;
 	assert_int_equal(reason_of(&o, false), KI_R_NOT_IN_PROCESS);
 	make(&o, FAR, push, sizeof(push), KI_INSN_PLAIN);
-	o.chunk.c.kind = KI_CHUNK_REPLACE;
+	o.chunk.c.kind = KI_CHUNK_GUARDED;
 	assert_int_equal(reason_of(&o, false), KI_R_NOT_IN_PROCESS);
+	o.chunk.c.kind = KI_CHUNK_REPLACE;
+	o.chunk.c.where = KI_AFTER;
+	assert_int_equal(reason_of(&o, false), KI_R_NOT_REPLACEABLE);
+	o.chunk.c.where = KI_BEFORE;
 	o.chunk.c.kind = KI_CHUNK_CODE;
 	o.chunk.c.fix[0].kind = KI_FIX_PERCPU;
 	assert_int_equal(reason_of(&o, false), KI_R_NOT_IN_PROCESS);

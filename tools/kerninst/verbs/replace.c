@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kerninst replace: calls of one function go to another one.
+ * kerninst replace: calls of one function go to another one, in the kernel or in a process.
  *
- * Nobody can check that the two functions take and return the same: the kernel's code does not say.
+ * Nobody can check that the two functions take and return the same: their code does not say.
  * So this says what it will do, and what can go wrong, before it does it.
  */
 #include <errno.h>
 
 #include "cli.h"
+#include "kerninst/process.h"
+#include "kerninst/process_points.h"
 #include "kerninst/replacement_text.h"
 #include "kerninst/special_text.h"
 #include "open.h"
@@ -21,7 +23,8 @@ static const char usage[] =
 	"  FUNCTION           all calls of it, direct or through pointers, of the kernel and modules\n"
 	"  CALLER->FUNCTION   only the calls and jumps to it in the code of CALLER\n"
 	"  CALLER+OFFSET      only this direct call or jump\n"
-	"with MODULE: in front and @0xADDRESS behind if names are not enough.\n\n"
+	"with MODULE: in front and @0xADDRESS behind if names are not enough. PID/ before all that:\n"
+	"both functions are of that process, its program or a library; command/: of COMMAND's.\n\n"
 	"      --callers      of FUNCTION=: its direct calls by the kernel lead there where they stand,\n"
 	"                     without a jump more; while FUNCTION is traced or patched they\n"
 	"                     come by its entry\n"
@@ -29,14 +32,16 @@ static const char usage[] =
 	"  -q, --quiet        no warning\n"
 	"  -h, --help         this text\n\n"
 	"DANGER: both functions must take the same arguments, return the same and keep the same locks.\n"
-	"That cannot be checked. If they do not, the kernel crashes, or corrupts what it has.\n"
+	"That cannot be checked. If they do not, the kernel (or the process) crashes, or corrupts what\n"
+	"it has.\n"
 	"Calls that have begun end in the function they began in. Of several replacements of one\n"
 	"function the one that was installed last counts, until it is taken out.\n\n"
 	"Exit status: that of COMMAND if there was one, else 0; 1 an error, 2 wrong usage, 3 not\n"
 	"possible on this system.\n\n"
 	"Examples:\n"
 	"  kerninst replace --dry-run mymod:old_hash=mymod:new_hash\n"
-	"  kerninst replace 'vfs_read->rw_verify_area=mymod:verify' -- ./test\n";
+	"  kerninst replace 'vfs_read->rw_verify_area=mymod:verify' -- ./test\n"
+	"  kerninst replace 1234/libc.so.6:getppid=libc.so.6:getpid\n";
 
 struct options {
 	bool dry_run, quiet, callers;
@@ -46,8 +51,11 @@ struct options {
 
 struct run {
 	const struct options *o;
+	struct open_options open;
 	struct ki_target *t;
 	struct ki_plan *plan;
+	struct ki_splice_process *process; /* what is in it; NULL: nothing, or it is the kernel */
+	bool over;			   /* it has ended, or is another program */
 	struct command command;
 };
 
@@ -79,10 +87,15 @@ static int plan_one(struct run *r, const struct ki_replacement *w)
 
 static int prepare(struct run *r, const struct verb *self)
 {
-	const struct open_options live = {0};
 	const struct options *o = r->o;
-	int ret = open_or_fail(&live, &r->t);
+	int ret = open_process_prefix(&r->open, self, o->what, o->n);
 
+	if (!ret && r->open.pid && o->callers)
+		ret = cli_misuse(self, "--callers: that is not built for processes yet");
+	if (!ret && r->open.pid == OPEN_COMMAND && !o->command)
+		ret = cli_misuse(self, "command/FUNCTION: the command stands behind --");
+	if (!ret)
+		ret = run_open(&r->open, &r->command, o->command, &r->t);
 	if (!ret && ki_plan_new(&r->plan))
 		ret = cli_no_memory();
 	for (int i = 0; !ret && i < o->n; i++) {
@@ -98,7 +111,7 @@ static int prepare(struct run *r, const struct verb *self)
 		else
 			ret = plan_one(r, &w);
 	}
-	if (ret || o->dry_run || !o->command)
+	if (ret || o->dry_run || !o->command || r->open.pid == OPEN_COMMAND)
 		return ret;
 	return run_prepare(&r->command, o->command, false);
 }
@@ -119,22 +132,56 @@ static int give_way(void *arg)
 	return ki_plan_give_way(r->plan, r->t, say_gave_way, arg, &err) ? cli_fail(&err) : CLI_OK;
 }
 
+/* Without a command: until the process ends. */
+static int has_ended(void *arg)
+{
+	struct run *r = arg;
+
+	r->over = ki_process_points_ended(r->process);
+	return r->over ? CLI_ERROR : CLI_OK;
+}
+
+static int put_in(struct run *r, struct ki_err *err)
+{
+	return r->open.pid ? ki_process_new_whole(r->t, r->plan, 0, &r->process, err)
+			   : ki_plan_apply(r->plan, r->t, false, err);
+}
+
+static int take_out(struct run *r, struct ki_err *err)
+{
+	return r->open.pid ? ki_process_remove(r->process, err)
+			   : ki_plan_remove(r->plan, r->t, err);
+}
+
+static int until_end(struct run *r)
+{
+	struct run_look look = {r->o->callers ? give_way : NULL, r};
+	int ret;
+
+	if (r->process && !r->o->command)
+		look.look = has_ended;
+	ret = run_looking(&r->command, &look);
+	if (r->over)
+		cli_warn("process %d has ended", (int)r->open.pid);
+	return r->over ? CLI_OK : ret;
+}
+
 static int replace(struct run *r)
 {
-	const struct run_look look = {r->o->callers ? give_way : NULL, r};
 	struct ki_err err = {0};
-	int ret = give_way(r);
+	int ret = r->open.pid ? CLI_OK : give_way(r);
 
 	if (ret)
 		return ret;
 	if (!r->o->quiet)
-		fputs("kerninst: DANGER: whether these functions take and return the same cannot be "
-		      "checked; if not, the kernel crashes\n",
-		      stderr);
-	if (ki_plan_apply(r->plan, r->t, false, &err))
+		fprintf(stderr,
+			"kerninst: DANGER: whether these functions take and return the same cannot "
+			"be checked; if not, the %s crashes\n",
+			r->open.pid ? "process" : "kernel");
+	if (put_in(r, &err))
 		return cli_fail(&err);
-	ret = run_looking(&r->command, &look);
-	if (ki_plan_remove(r->plan, r->t, &err))
+	ret = until_end(r);
+	if (take_out(r, &err))
 		return cli_fail(&err);
 	run_failed(&r->command);
 	return run_status(&r->command, ret);
@@ -175,6 +222,7 @@ static int run(const struct verb *self, int argc, char **argv)
 	if (!ret && !o.dry_run)
 		ret = replace(&r);
 	command_abandon(&r.command);
+	ki_process_free(r.process);
 	ki_plan_free(r.plan);
 	ki_target_free(r.t);
 	return ret;
