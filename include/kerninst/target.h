@@ -129,6 +129,15 @@ int ki_target_read(struct ki_target *t, uint64_t addr, void *buf, size_t len, en
 int ki_target_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t len,
 			struct ki_err *err);
 
+/*
+ * Write what the process itself could write, while its threads go on: data, not text. -EFAULT: not
+ * all of it can be written, and what stands before that may have been. -ESRCH: it has ended, or
+ * become another program. -EOPNOTSUPP: of the kernel only a session's own variables are written
+ * (ki_global_set), of a file nothing.
+ */
+int ki_target_write_data(struct ki_target *t, uint64_t addr, const void *buf, size_t len,
+			 struct ki_err *err);
+
 /* All text ranges in order of address. */
 const struct ki_text_range *ki_target_ranges(const struct ki_target *t, size_t *count);
 

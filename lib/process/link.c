@@ -443,7 +443,7 @@ int ki_linked_make(struct ki_linked *x, struct ki_target *t, const struct ki_lin
 	if (!ret)
 		ret = ki_vec_reserve(&x->windows, x->order.n + 1);
 	if (!ret)
-		ret = cut_arenas(x);
+		ret = how->alone ? ki_linked_memory(x, how) : cut_arenas(x);
 	if (ret)
 		return ki_err_set(err, ret, 0, "out of memory for the patches");
 	x->windows.n = x->order.n;

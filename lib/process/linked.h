@@ -70,6 +70,7 @@ struct ki_linking {
 	const struct ki_target *target;
 	uint32_t counters, words;
 	bool shadow_stack;
+	bool alone;  /* memory for counters alone, whatever there is in the plan */
 	bool driver; /* it writes: there are breakpoints, and no bounces */
 	bool tally;  /* threads are known by the word at their FS base */
 	const struct ki_process *process;
@@ -141,6 +142,9 @@ bool ki_arenas_in_use(const struct ki_linked *x, const struct ki_stop *s);
 
 /* The place in a patch of the instruction at addr, which is displaced; 0: it is not. */
 uint64_t ki_linked_place(const struct ki_linked *x, uint64_t addr);
+
+/* memory.c: an arena without windows, whose only code is a page that nobody goes to. -ENOMEM. */
+int ki_linked_memory(struct ki_linked *x, const struct ki_linking *how);
 
 /*
  * words.c: the routine that code calls for the words of its thread. In %rax it returns where they

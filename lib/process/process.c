@@ -260,7 +260,8 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 	struct ki_linking how = {.plan = p,
 				 .target = t,
 				 .counters = s->counters,
-				 .words = process->words,
+				 .words = s->alone ? 0 : process->words,
+				 .alone = s->alone,
 				 .shadow_stack = has_shadow_stack(process->pid),
 				 .process = process,
 				 .hits = s->told ? s->told->flags : 0,
@@ -270,7 +271,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 				 .maps = &maps};
 	int ret = ki_mappings_read(&maps, process->pid);
 
-	how.tally = !ret && !how.driver && !s->shared && tells_threads(process, &maps);
+	how.tally = !ret && !how.driver && !s->shared && !s->alone && tells_threads(process, &maps);
 	s->g = (struct ki_guarded){
 		.pid = process->pid, .mem = process->mem, .linked = &s->linked, .file = -1};
 	if (ret)
@@ -290,7 +291,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 		s->way->remove(s, NULL);
 		forget_values(s);
 	}
-	if (!ret)
+	if (!ret && !s->alone)
 		s->process->rows = s->linked.rows;
 	ki_mappings_free(&maps);
 	return ret;
@@ -315,14 +316,17 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 			process->pid);
 	/* The driver maps no memory of the process's own, which words of threads are. */
 	/* Nor does it give back a part of what it has put in. */
-	s->way = !process->words && !s->sheds && ki_process_by_driver(t) ? &ki_process_way_of_driver
-									 : &way_of_guard;
+	s->way = !process->words && !s->sheds && !s->alone && ki_process_by_driver(t)
+			 ? &ki_process_way_of_driver
+			 : &way_of_guard;
 	if (s->told && s->way == &way_of_guard)
 		return ki_err_reason(err, KI_R_NOT_IN_PROCESS, 0, "process %d: not by the driver",
 				     process->pid);
 	s->process = process;
-	s->device = process->device;
-	process->device = -1;
+	if (s->way == &ki_process_way_of_driver) {
+		s->device = process->device;
+		process->device = -1;
+	}
 	s->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
 	/* The number is still that of the process whose memory has been opened. */
 	if (s->pidfd < 0 || ki_process_peek(process->mem, process->text.v[0].start, &byte, 1))
@@ -330,8 +334,8 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 	return 0;
 }
 
-static int put(const struct ki_splice_process *what, struct ki_target *t, struct ki_plan *p,
-	       struct ki_splice_process **out, struct ki_err *err)
+int ki_process_put(const struct ki_splice_process *what, struct ki_target *t, struct ki_plan *p,
+		   struct ki_splice_process **out, struct ki_err *err)
 {
 	struct ki_splice_process *s;
 	int ret;
@@ -374,8 +378,8 @@ static int put(const struct ki_splice_process *what, struct ki_target *t, struct
 int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 		   struct ki_splice_process **out, struct ki_err *err)
 {
-	return put(&(struct ki_splice_process){.counters = counters, .sheds = p->sheds}, t, p, out,
-		   err);
+	return ki_process_put(&(struct ki_splice_process){.counters = counters, .sheds = p->sheds},
+			      t, p, out, err);
 }
 
 int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, struct ki_err *err)
@@ -393,14 +397,15 @@ int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, 
 int ki_process_new_whole(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 			 struct ki_splice_process **out, struct ki_err *err)
 {
-	return put(&(struct ki_splice_process){.counters = counters, .whole = true}, t, p, out,
-		   err);
+	return ki_process_put(&(struct ki_splice_process){.counters = counters, .whole = true}, t,
+			      p, out, err);
 }
 
 int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,
 		    struct ki_splice_process **out, struct ki_err *err)
 {
-	return put(&(struct ki_splice_process){.counters = 1, .told = told}, t, p, out, err);
+	return ki_process_put(&(struct ki_splice_process){.counters = 1, .told = told}, t, p, out,
+			      err);
 }
 
 uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter)

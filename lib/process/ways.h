@@ -40,6 +40,7 @@ struct ki_splice_process {
 	bool sheds;	  /* parts may be given back before the rest */
 	bool dry;	  /* all but putting it in */
 	bool whole;	  /* nothing may be left out */
+	bool alone;	  /* memory alone, without code */
 	uint64_t *values; /* NULL: nothing was installed */
 	size_t len;
 	struct ki_process_cost cost;
@@ -53,6 +54,10 @@ extern const struct ki_process_way ki_process_way_of_driver;
 /* As ki_process_new, by the driver or not at all; all windows of the plan are to be told of. */
 int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_process_told *told,
 		    struct ki_splice_process **out, struct ki_err *err);
+
+/* What all of these do; *what says how. */
+int ki_process_put(const struct ki_splice_process *what, struct ki_target *t, struct ki_plan *p,
+		   struct ki_splice_process **out, struct ki_err *err);
 
 /* The device, with this process begun; -1: the driver is not there, or does not do it. */
 int ki_driver_open(pid_t pid);

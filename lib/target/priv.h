@@ -27,6 +27,9 @@ struct ki_target_ops {
 	/* Data, or text; NULL: only text can be read. */
 	int (*read_data)(struct ki_target *t, uint64_t addr, void *buf, size_t len,
 			 struct ki_err *err);
+	/* Data, of at least one byte; NULL: nothing is written. */
+	int (*write_data)(struct ki_target *t, uint64_t addr, const void *buf, size_t len,
+			  struct ki_err *err);
 	/*
 	 * Fill `next`, an empty target that shares t's descriptor, facts and own, with the
 	 * ranges and symbols that there are now. NULL: they never change.

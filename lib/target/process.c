@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "target/kinds.h"
@@ -78,6 +79,33 @@ static int process_read_data(struct ki_target *t, uint64_t addr, void *buf, size
 	return peek(t, addr, buf, len, err);
 }
 
+/* By the process's own rights: /proc/PID/mem would write into text, too. */
+static int process_write_data(struct ki_target *t, uint64_t addr, const void *buf, size_t len,
+			      struct ki_err *err)
+{
+	const struct ki_process *p = t->own;
+	uint8_t byte;
+
+	/* The number is still that of the process whose memory has been opened. */
+	if (ki_process_peek(p->mem, p->text.v[0].start, &byte, 1))
+		return ki_err_set(err, -ESRCH, addr, "process %d has ended", p->pid);
+	while (len) {
+		const struct iovec from = {(void *)(uintptr_t)buf, len};
+		const struct iovec to = {(void *)(uintptr_t)addr, len};
+		const ssize_t n = process_vm_writev(p->pid, &from, 1, &to, 1, 0);
+		const int error = n < 0 ? errno : EFAULT;
+
+		if (n <= 0)
+			return ki_err_set(err, -error, addr,
+					  "process %d: 0x%llx cannot be written: %s", p->pid,
+					  (unsigned long long)addr, strerror(error));
+		addr += (size_t)n;
+		buf = (const char *)buf + n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
 static void process_close(struct ki_target *t)
 {
 	struct ki_process *p = t->own;
@@ -102,6 +130,7 @@ static const struct ki_target_ops process_ops = {
 	.read = process_read,
 	.view = process_view,
 	.read_data = process_read_data,
+	.write_data = process_write_data,
 	.reserved = ki_process_reserved,
 	.close = process_close,
 };

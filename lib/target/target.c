@@ -126,6 +126,14 @@ int ki_target_read_data(struct ki_target *t, uint64_t addr, void *buf, size_t le
 	return t->ops->read_data(t, addr, buf, len, err);
 }
 
+int ki_target_write_data(struct ki_target *t, uint64_t addr, const void *buf, size_t len,
+			 struct ki_err *err)
+{
+	if (!t->ops->write_data)
+		return ki_err_set(err, -EOPNOTSUPP, addr, "only memory of a process is written");
+	return len ? t->ops->write_data(t, addr, buf, len, err) : 0;
+}
+
 static bool same_symbols(const struct ki_target *a, const struct ki_target *b)
 {
 	if (a->nsymbols != b->nsymbols)

@@ -115,6 +115,17 @@ ways_taken() {
 }
 check_words "ways: each of eight" ways_taken
 
+stands_for() {
+	start replaced 1 100 || return
+	local unchanged
+	unchanged=$(text)
+	"$api/replace" "$pid" second one two > "$tmp/told" &
+	local example=$!
+	while [ "$(text)" = "$unchanged" ] && kill -0 "$example"; do sleep 0.02; done
+	is "$(round)" "1 4 1 1 0 wrong 0" && wait "$example" && is "$(text)" "$unchanged" && is "$(grep -c "^second+0x" "$tmp/told")" 2 && stop
+}
+check "replace: the calls of one caller" stands_for
+
 refused() { # WORDS EXAMPLE ARGUMENT...
 	local words=$1 example=$2
 	shift 2

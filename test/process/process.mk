@@ -56,6 +56,8 @@ $(PROCESS)/reach: test/process/reach.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 $(PROCESS)/jumps: test/process/jumps.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
+$(PROCESS)/standing: test/process/standing.c $(O)/libkerninst.a
+	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 $(PROCESS)/priced: test/process/priced.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
@@ -70,6 +72,6 @@ $(PROCESS)/chains-static: test/process/chains.c
 $(PROCESS)/stacks: test/process/stacks.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written noted later sequence timed recorded replaced replaced-static churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written noted later sequence timed recorded replaced replaced-static standing churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

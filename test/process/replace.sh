@@ -5,6 +5,8 @@
 # of its threads; that they and the text are as they were, however it ends; what is refused.
 # promise: K17 (in part), K18, A8: Functions and single calls of a process are replaced for all threads; the
 #   text comes back, after kill -9 too.
+# promise: K19 (in part): Counters and a replacement at one function of a process are in one plan, in both orders.
+# promise: A2 (in part): Memory in a process is taken, written, read and given back; a bad address is an error.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh
@@ -115,6 +117,23 @@ beside() { # of others: two is what is called
 	is $? 0 && [ "${calls:-0}" -ge $((3 * 2000 * 5)) ] && restored
 }
 check "what stands for it is counted by another tool" beside
+
+# ---- what the library alone does ----
+by_library() { # counters with a replacement in one plan, and memory; its rounds' results
+	local mine theirs asked pointer results=()
+	pointer=$(printf %x $((0x$(nm $bin/replaced | awk '$3 == "pointer" { print $1 }') + 0x$(awk -v f=/replaced '$6 ~ f"$" { sub(/-.*/, "", $1); print $1; exit }' "/proc/$pid/maps"))))
+	mkfifo "$tmp/mine" "$tmp/theirs"
+	$bin/standing "$pid" "$pointer" < "$tmp/mine" > "$tmp/theirs" &
+	tool=$!
+	exec {mine}> "$tmp/mine" {theirs}< "$tmp/theirs"
+	while read -r -t 60 -u "$theirs" asked && [ "$asked" = round ]; do
+		results+=("$(round)")
+		echo >&"$mine"
+	done
+	wait "$tool"
+	is "$asked" ok && is "${results[*]}" "2 4 2 2 0 wrong 0 2 4 2 2 0 wrong 0 $usual 1 2 1 3 0 wrong 0" && restored
+}
+check "counters and a replacement in one plan; memory both ways, bad addresses" by_library
 
 # ---- refused ----
 as=()
