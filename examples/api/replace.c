@@ -41,8 +41,7 @@ int main(int argc, char **argv)
 	}
 	if (!ret && (!r.in || !r.to || (argc == 4 && !r.callee)))
 		ret = ki_err_set(&err, -ENOENT, 0, "%s: no such functions", r.text);
-	if (!ret)
-		ret = ki_plan_new(&p);
+	ret = ret ? ret : ki_plan_new(&p);
 	if (!ret)
 		ret = ki_plan_replacement(p, t, &r, &err);
 	if (!ret)

@@ -178,12 +178,13 @@ int ki_process_go(const struct ki_splice_process *s);
 /*
  * Memory of ours in a process: len bytes, at most 1 GB, which are 0, and which its threads may read
  * and write; by ki_target_read_data and ki_target_write_data the caller may, too. What the process
- * forks shares it. It goes with ki_process_free, or however the caller ends, unless a thread has
- * its address on its stack by then. Errors as of ki_process_new; -EINVAL: no such length.
+ * forks shares it. It goes with ki_process_memory_free, or however the caller ends, unless a thread
+ * has its address on its stack by then. Errors as of ki_process_new; -EINVAL: no such length.
  */
 int ki_process_memory_new(struct ki_target *t, size_t len, struct ki_splice_process **out,
 			  struct ki_err *err);
 uint64_t ki_process_memory(const struct ki_splice_process *s); /* where it is */
+void ki_process_memory_free(struct ki_splice_process *s);      /* NULL is allowed */
 
 /* Costs the process nothing, and goes on when it has ended. */
 uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter);

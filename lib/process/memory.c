@@ -38,3 +38,8 @@ uint64_t ki_process_memory(const struct ki_splice_process *s)
 {
 	return s->linked.arenas.n ? s->linked.arenas.v[0].base : 0;
 }
+
+void ki_process_memory_free(struct ki_splice_process *s)
+{
+	ki_process_free(s);
+}

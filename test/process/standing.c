@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * standing PID POINTER: what only programs of the library do with a process that is replaced.c: counters and
- * a replacement in one plan, in both orders; memory of ours there, and of its own, both ways. It asks
- * for a round by a line, and reads a line when the round is done. "ok" at the end, or what is wrong.
+ * standing PID POINTER: what only programs of the library do with a process that is replaced.c:
+ * counters and a replacement in one plan, in both orders; memory of ours there, and of its own,
+ * both ways. It asks for a round by a line, and reads a line when the round is done. "ok" at the
+ * end, or what is wrong.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -94,8 +95,8 @@ static void counted(bool counters_first)
 		fail("out");
 	for (uint32_t i = 0; i < 3; i++)
 		v[i] = ki_process_read(s, i);
-	/* Of the thread that calls all the time a call that had begun before may end now, and the last
-	   one may be between the two counters when the text is given back. */
+	/* Of the thread that calls all the time a call that had begun before may end now, and the
+	   last one may be between the two counters when the text is given back. */
 	if (v[0] < 3 * 2000 * 5 || v[1] > 1 || v[0] - v[2] > 1) {
 		printf("counts: %llu %llu %llu\n", (unsigned long long)v[0],
 		       (unsigned long long)v[1], (unsigned long long)v[2]);
@@ -137,8 +138,8 @@ static void memory(void)
 	if (memcmp(in, out, sizeof(in)) || ki_process_read(s, 1) != *(uint64_t *)(out + 8))
 		fail("it comes back as something else");
 	round_of_it(); /* the program does not mind */
-	ki_process_free(more);
-	ki_process_free(s);
+	ki_process_memory_free(more);
+	ki_process_memory_free(s);
 	refused(-EFAULT, ki_target_read_data(t, at, in, 8, &err), "read what is given back");
 	refused(-EFAULT, ki_target_write_data(t, at, in, 8, &err), "write what is given back");
 	refused(-EFAULT, ki_target_read_data(t, 8, in, 8, &err), "read near 0");

@@ -32,8 +32,7 @@ static const char usage[] =
 	"  -q, --quiet        no warning\n"
 	"  -h, --help         this text\n\n"
 	"DANGER: both functions must take the same arguments, return the same and keep the same locks.\n"
-	"That cannot be checked. If they do not, the kernel (or the process) crashes, or corrupts what\n"
-	"it has.\n"
+	"That cannot be checked. If they do not, the kernel (or process) crashes, or corrupts what it has.\n"
 	"Calls that have begun end in the function they began in. Of several replacements of one\n"
 	"function the one that was installed last counts, until it is taken out.\n\n"
 	"Exit status: that of COMMAND if there was one, else 0; 1 an error, 2 wrong usage, 3 not\n"
@@ -55,7 +54,6 @@ struct run {
 	struct ki_target *t;
 	struct ki_plan *plan;
 	struct ki_splice_process *process; /* what is in it; NULL: nothing, or it is the kernel */
-	bool over;			   /* it has ended, or is another program */
 	struct command command;
 };
 
@@ -132,42 +130,16 @@ static int give_way(void *arg)
 	return ki_plan_give_way(r->plan, r->t, say_gave_way, arg, &err) ? cli_fail(&err) : CLI_OK;
 }
 
-/* Without a command: until the process ends. */
+/* Without a command it is over when the process is. */
 static int has_ended(void *arg)
 {
-	struct run *r = arg;
-
-	r->over = ki_process_points_ended(r->process);
-	return r->over ? CLI_ERROR : CLI_OK;
-}
-
-static int put_in(struct run *r, struct ki_err *err)
-{
-	return r->open.pid ? ki_process_new_whole(r->t, r->plan, 0, &r->process, err)
-			   : ki_plan_apply(r->plan, r->t, false, err);
-}
-
-static int take_out(struct run *r, struct ki_err *err)
-{
-	return r->open.pid ? ki_process_remove(r->process, err)
-			   : ki_plan_remove(r->plan, r->t, err);
-}
-
-static int until_end(struct run *r)
-{
-	struct run_look look = {r->o->callers ? give_way : NULL, r};
-	int ret;
-
-	if (r->process && !r->o->command)
-		look.look = has_ended;
-	ret = run_looking(&r->command, &look);
-	if (r->over)
-		cli_warn("process %d has ended", (int)r->open.pid);
-	return r->over ? CLI_OK : ret;
+	return ki_process_points_ended(((struct run *)arg)->process) ? CLI_ERROR : CLI_OK;
 }
 
 static int replace(struct run *r)
 {
+	const bool alone = r->open.pid && !r->o->command;
+	const struct run_look look = {r->o->callers ? give_way : (alone ? has_ended : NULL), r};
 	struct ki_err err = {0};
 	int ret = r->open.pid ? CLI_OK : give_way(r);
 
@@ -175,16 +147,19 @@ static int replace(struct run *r)
 		return ret;
 	if (!r->o->quiet)
 		fprintf(stderr,
-			"kerninst: DANGER: whether these functions take and return the same cannot "
-			"be checked; if not, the %s crashes\n",
+			"kerninst: DANGER: whether these functions take and return the same "
+			"cannot be checked; if not, the %s crashes\n",
 			r->open.pid ? "process" : "kernel");
-	if (put_in(r, &err))
+	if (r->open.pid ? ki_process_new_whole(r->t, r->plan, 0, &r->process, &err)
+			: ki_plan_apply(r->plan, r->t, false, &err))
 		return cli_fail(&err);
-	ret = until_end(r);
-	if (take_out(r, &err))
+	ret = run_looking(&r->command, &look);
+	if (alone && ret)
+		cli_warn("process %d has ended", (int)r->open.pid);
+	if (r->process ? ki_process_remove(r->process, &err) : ki_plan_remove(r->plan, r->t, &err))
 		return cli_fail(&err);
 	run_failed(&r->command);
-	return run_status(&r->command, ret);
+	return run_status(&r->command, alone ? CLI_OK : ret);
 }
 
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
