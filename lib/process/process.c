@@ -385,7 +385,7 @@ int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, struct ki_err *err)
 {
 	struct ki_splice_process *s;
-	int ret = put(
+	int ret = ki_process_put(
 		&(struct ki_splice_process){.counters = counters, .sheds = p->sheds, .dry = true},
 		t, p, &s, err);
 
