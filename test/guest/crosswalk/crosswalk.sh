@@ -76,7 +76,8 @@ shown
 is "CPU time in the kernel" "$(of ki_metrics_spin found) $(how __x64_sys_write)" "true syscall"
 ok "its share" share ki_metrics_spin 0.7 1.05
 
-walk pages -t 50%
+# It spins for 40 ms; how long to touch the pages takes is the machine's matter.
+walk pages -t 15%
 shown
 is "time: what spins" "$(of spins found)" "true"
 walk pages -m faults
