@@ -113,16 +113,18 @@ bool ki_process_by_driver(struct ki_target *t);
 int ki_process_new(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 		   struct ki_splice_process **out, struct ki_err *err);
 
-/* The same, but nothing is put in: what would be left out has its refusal, and what would go in has
- * its window. Errors: as above, but for those that only show when text is written. */
+/*
+ * As ki_process_new, but nothing is put in: what would be left out has its refusal, and what would
+ * go in has its window. Errors: the same, but for those that only show when text is written.
+ */
 int ki_process_check(struct ki_target *t, struct ki_plan *p, uint32_t counters, struct ki_err *err);
 
 /*
- * The same, but nothing is left out: the first reason is the error, and nothing has changed. So
- * replacements are installed (ki_plan_replacement), alone or with chunks. What counts or looks at
- * the same place runs before the jump to the other function. Then all calls in all threads lead
- * there; those that have begun end where they began. A library whose function stands for another
- * must not be unmapped meanwhile.
+ * As ki_process_new, but nothing is left out: the first reason is the error, and nothing has
+ * changed. So replacements are installed (ki_plan_replacement), alone or with chunks. What counts
+ * or looks at the same place runs before the jump to the other function. Then all calls in all
+ * threads lead there; those that have begun end where they began. A library whose function stands
+ * for another must not be unmapped meanwhile.
  */
 int ki_process_new_whole(struct ki_target *t, struct ki_plan *p, uint32_t counters,
 			 struct ki_splice_process **out, struct ki_err *err);

@@ -252,26 +252,38 @@ static int look_at_linked(struct ki_splice_process *s, const struct ki_target *t
 	return !ret && s->sheds ? share_released(&s->linked, err) : ret;
 }
 
+/* With the mappings as they were read, if they were. */
+static struct ki_linking linking_of(const struct ki_splice_process *s, const struct ki_target *t,
+				    struct ki_plan *p, const struct ki_mappings *maps)
+{
+	const struct ki_process *process = t->own;
+	const bool driver = s->way == &ki_process_way_of_driver;
+
+	return (struct ki_linking){
+		.plan = p,
+		.target = t,
+		.counters = s->counters,
+		.words = s->alone ? 0 : process->words,
+		.alone = s->alone,
+		.shadow_stack = has_shadow_stack(process->pid),
+		.process = process,
+		.hits = s->told ? s->told->flags : 0,
+		.semaphores = s->told ? s->told->semaphores : NULL,
+		.nsemaphores = s->told ? s->told->n : 0,
+		.driver = driver,
+		.tally = !driver && !s->shared && !s->alone && tells_threads(process, maps),
+		.maps = maps,
+	};
+}
+
 static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_plan *p,
 		   struct ki_err *err)
 {
 	const struct ki_process *process = t->own;
-	struct ki_mappings maps;
-	struct ki_linking how = {.plan = p,
-				 .target = t,
-				 .counters = s->counters,
-				 .words = s->alone ? 0 : process->words,
-				 .alone = s->alone,
-				 .shadow_stack = has_shadow_stack(process->pid),
-				 .process = process,
-				 .hits = s->told ? s->told->flags : 0,
-				 .semaphores = s->told ? s->told->semaphores : NULL,
-				 .nsemaphores = s->told ? s->told->n : 0,
-				 .driver = s->way == &ki_process_way_of_driver,
-				 .maps = &maps};
+	struct ki_mappings maps = {0};
 	int ret = ki_mappings_read(&maps, process->pid);
+	const struct ki_linking how = linking_of(s, t, p, &maps);
 
-	how.tally = !ret && !how.driver && !s->shared && !s->alone && tells_threads(process, &maps);
 	s->g = (struct ki_guarded){
 		.pid = process->pid, .mem = process->mem, .linked = &s->linked, .file = -1};
 	if (ret)

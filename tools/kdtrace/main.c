@@ -387,6 +387,23 @@ static bool begins_at_entry(const struct session *s)
 				(!s->o.list && !s->o.compile_only && !ki_dlang_at_exec(s->d)));
 }
 
+/* The process of -c, which waits, or of -p. */
+static int take_process(struct session *s)
+{
+	int ret = s->o.command ? child_prepare(&s->child, s->o.command) : 0;
+
+	if (ret) {
+		say("-c: %s", strerror(-ret));
+		return EXIT_FAILED;
+	}
+	if (s->o.command)
+		s->o.pid = s->child.pid;
+	else if (s->o.pid)
+		child_grab(&s->child, s->o.pid);
+	s->o.d.target = s->o.pid;
+	return EXIT_DONE;
+}
+
 static int run(struct session *s)
 {
 	struct ki_err err = {0};
@@ -395,16 +412,9 @@ static int run(struct session *s)
 	if (s->o.makes)
 		return ki_dlang_new(s->o.text, &s->o.d, &s->d, &err) ? fail_compile(s, &err)
 								     : make_files(&s->o, s->d);
-	if (s->o.command) {
-		ret = child_prepare(&s->child, s->o.command);
-		if (ret) {
-			say("-c: %s", strerror(-ret));
-			return EXIT_FAILED;
-		}
-		s->o.pid = s->child.pid;
-	} else if (s->o.pid)
-		child_grab(&s->child, s->o.pid);
-	s->o.d.target = s->o.pid;
+	ret = take_process(s);
+	if (ret)
+		return ret;
 	s->o.d.lists = s->o.list;
 	if (ki_dlang_new(s->o.text, &s->o.d, &s->d, &err))
 		return fail_compile(s, &err);

@@ -164,8 +164,6 @@ static int end_speculation(struct ki_d_reading *r, bool commit);
 
 static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 {
-	struct ki_dlang *d = r->c->d;
-
 	switch (a->node->sym.function->kind) {
 	case KI_D_F_PRINTF:
 		print_format(r, a);
@@ -175,8 +173,8 @@ static int do_action(struct ki_d_reading *r, const struct ki_d_action *a)
 		return ki_d_print_traced(r, a);
 	case KI_D_F_STACK:
 	case KI_D_F_USTACK:
-		ki_d_stack_print(d, ki_d_take_word(r), a->node->type.num, (int)d->set.stackindent,
-				 r->c->f);
+		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num,
+				 (int)r->c->d->set.stackindent, r->c->f);
 		return 0;
 	case KI_D_F_PRINTA:
 		return print_aggregation(r, a);
