@@ -31,6 +31,11 @@ same THUNK 5
 same COPIED 2
 same HELPER_PATH 1
 same NO_PERCPU 20
+# A CPU that comes has no per-CPU area there; kernels since 6.9 have it by this name.
+if grep -q ' common_startup_64$' /proc/kallsyms; then
+	is "nothing can be put into what starts a CPU" \
+		"$("$top/build/release/bin/kerninst" list --json common_startup_64 | grep -c NO_PERCPU)" 1
+fi
 # Who is told of breakpoints is in the running kernel only.
 read -r both image < <(sed -n 's/^TRAP_PATH both \([0-9]*\) live [0-9]* image \([0-9]*\)/\1 \2/p' /tmp/rows)
 ok "TRAP_PATH: $both rows in both" test "${both:-0}" -ge 5
