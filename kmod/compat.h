@@ -12,6 +12,12 @@
 #include <linux/sched.h>
 #include <asm/cpufeature.h>
 #include <asm/orc_types.h>
+#include <asm/processor.h>
+
+/* cpuid() has a header of its own since 6.15. */
+#if __has_include(<asm/cpuid/api.h>)
+#include <asm/cpuid/api.h>
+#endif
 
 /* Since 6.4 a module's memory is an array of regions by type. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
@@ -125,5 +131,25 @@ static inline long ki_user_page(struct mm_struct *mm, unsigned long addr, unsign
 #define ki_vm_flags_fix(vma, set, clear)                                                           \
 	((vma)->vm_flags = ((vma)->vm_flags & ~(unsigned long)(clear)) | (set))
 #endif
+
+/* They are a set of bits, and no number, where there is a name for an empty one. */
+#ifdef EMPTY_VMA_FLAGS
+#define KI_VMA_NORESERVE mk_vma_flags(VMA_NORESERVE_BIT)
+#else
+#define KI_VMA_NORESERVE VM_NORESERVE
+#endif
+
+/* Newer kernels say one thing more when a task ends: what does not take it does not see it. */
+typedef void ki_exit_hook(void *, struct task_struct *);
+typedef void ki_exit_hook_more(void *, struct task_struct *, bool);
+#define KI_CHECK_EXIT_HOOK(check)                                                                  \
+	static_assert(__builtin_types_compatible_p(typeof(check), void(ki_exit_hook *)) ||         \
+		      __builtin_types_compatible_p(typeof(check), void(ki_exit_hook_more *)))
+
+/* Who else uses a module: an element of its list. The kernel's headers have lost it since 6.17. */
+struct ki_module_use {
+	struct list_head source_list, target_list;
+	struct module *source, *target;
+};
 
 #endif

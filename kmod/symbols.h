@@ -10,6 +10,7 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/memory.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -52,6 +53,7 @@
 	X(module_bug_cleanup)                                                                      \
 	X(__get_vm_area_caller)                                                                    \
 	X(flush_tlb_kernel_range)                                                                  \
+	X(apply_to_existing_page_range)                                                            \
 	X(set_memory_ro)                                                                           \
 	X(set_memory_x)                                                                            \
 	X(set_direct_map_default_noflush)

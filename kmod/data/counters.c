@@ -153,10 +153,21 @@ static void forget(u32 first, u32 count)
 		free_block();
 }
 
+/* Newer kernels leave a module's section of whole pages where it was loaded: no CPU has it then. */
+static bool is_of_cpus(void)
+{
+	return (unsigned long)ki_small_counters - (unsigned long)THIS_MODULE->percpu <
+	       THIS_MODULE->percpu_size;
+}
+
 int ki_counters_init(void)
 {
 	u32 bytes;
 
+	if (!is_of_cpus()) {
+		pr_err("kerninst: this kernel gives modules no pages of each CPU, so counters have no place\n");
+		return -ENODEV;
+	}
 	free_block();
 	if (!in_reach()) {
 		pr_err("kerninst: no memory for counters within reach of %%gs\n");

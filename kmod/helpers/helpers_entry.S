@@ -16,7 +16,8 @@
 #define KI_VOID	  5 /* no result: %rax is kept, too */
 
 	.macro ki_keeping name, function, kind=KI_PLAIN
-SYM_FUNC_START(\name)
+SYM_START(\name, SYM_L_GLOBAL, SYM_A_ALIGN)
+	ENDBR
 	.if \kind == KI_VOID
 	pushq	%rax
 	.endif
@@ -51,7 +52,8 @@ SYM_FUNC_END(\name)
 	.endm
 
 	.macro ki_block name, function
-SYM_FUNC_START(\name)
+SYM_START(\name, SYM_L_GLOBAL, SYM_A_ALIGN)
+	ENDBR
 	pushq	%rdi
 	movslq	%eax, %rdi
 	call	\function

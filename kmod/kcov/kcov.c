@@ -36,6 +36,7 @@
 
 #include <asm/page_types.h>
 
+#include "compat.h"
 #include "kcov/kcov.h"
 
 #define KI_KCOV_CHAIN_BITS 8
@@ -372,7 +373,7 @@ int ki_kcov_init(void)
 	unsigned long text = ki_symbol("_text");
 
 	check_trace_callback_type_sched_switch(on_switch);
-	check_trace_callback_type_sched_process_exit(on_exit);
+	KI_CHECK_EXIT_HOOK(check_trace_callback_type_sched_process_exit);
 	for_each_kernel_tracepoint(find_tracepoint, NULL);
 	if (IS_ENABLED(CONFIG_KCOV) || !text || !ki_kcov_exited || !ki_kcov_switched)
 		return 0;

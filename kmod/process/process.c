@@ -143,7 +143,7 @@ int ki_process_memory_take(struct ki_request *q)
 	if (req->reason || !req->bytes || req->bytes > KI_PROCESS_BYTES ||
 	    offset_in_page(req->bytes))
 		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
-	q->file = shmem_file_setup("kerninst", req->bytes, VM_NORESERVE);
+	q->file = shmem_file_setup("kerninst", req->bytes, KI_VMA_NORESERVE);
 	return IS_ERR(q->file) ? PTR_ERR(q->file) : 0;
 }
 

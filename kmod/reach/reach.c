@@ -190,7 +190,7 @@ static void give_small(enum ki_reach what, size_t from, size_t to)
 	bool code = what == KI_REACH_HEAP;
 
 	if (from == to ||
-	    apply_to_existing_page_range(ki_kernel_mm, start, to - from, take_out, &m))
+	    ki_call(apply_to_existing_page_range)(ki_kernel_mm, start, to - from, take_out, &m))
 		return;
 	if (code)
 		make_plain(&m);

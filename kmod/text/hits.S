@@ -15,7 +15,8 @@
 	.altmacro
 	.macro	hit number
 	.balign	KI_HIT_BYTES, 0xcc
-SYM_FUNC_START_LOCAL_NOALIGN(ki_hit_\number)
+SYM_START(ki_hit_\number, SYM_L_LOCAL, SYM_A_NONE)
+	ENDBR
 	movl	$0, %eax
 	RET
 SYM_FUNC_END(ki_hit_\number)

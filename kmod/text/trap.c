@@ -113,7 +113,8 @@ static void pass_stale(struct pt_regs *regs, unsigned long addr)
 		int3_emulate_jmp(regs, addr + JMP32_INSN_SIZE + *(const s32 *)(at + 1));
 		break;
 	case CALL_INSN_OPCODE:
-		int3_emulate_call(regs, addr + CALL_INSN_SIZE + *(const s32 *)(at + 1));
+		int3_emulate_push(regs, addr + CALL_INSN_SIZE);
+		int3_emulate_jmp(regs, addr + CALL_INSN_SIZE + *(const s32 *)(at + 1));
 		break;
 	case RET_INSN_OPCODE:
 		int3_emulate_ret(regs);

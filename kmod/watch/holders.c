@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
+#include "compat.h"
 #include "ki.h"
 #include "vet/long.h"
 #include "watch/who.h"
@@ -24,7 +25,7 @@
 struct ki_holder {
 	struct list_head list;
 	struct module *mod;
-	struct module_use use;
+	struct ki_module_use use;
 	u32 n; /* windows in it, chunks that lead there */
 	bool linked;
 };
@@ -94,7 +95,7 @@ static struct mutex *modules_lock(void)
 
 static void link_user(struct ki_holder *h)
 {
-	h->use = (struct module_use){.source = THIS_MODULE, .target = h->mod};
+	h->use = (struct ki_module_use){.source = THIS_MODULE, .target = h->mod};
 	INIT_LIST_HEAD(&h->use.target_list);
 	mutex_lock(modules_lock());
 	list_add(&h->use.source_list, &h->mod->source_list);

@@ -76,7 +76,8 @@ static DECLARE_DELAYED_WORK(ki_look_work, look);
 extern const u8 ki_plain_return[];
 asm(".pushsection .text\n"
     ".type ki_plain_return, @function\n"
-    "ki_plain_return:\n" ANNOTATE_NOENDBR ASM_RET ".size ki_plain_return, . - ki_plain_return\n"
+    "ki_plain_return:\n" ANNOTATE_NOENDBR "\n" ASM_RET
+    ".size ki_plain_return, . - ki_plain_return\n"
     ".popsection\n");
 
 const struct ki_copy *ki_return_form(void)
