@@ -31,7 +31,7 @@ kmod: $(KMOD_SRC)
 	    $(KMOD_FLAGS) modules >&2 && \
 	cp "$$out/obj/kerninst.ko" "$$out/kerninst.ko.new" && mv "$$out/kerninst.ko.new" "$$out/kerninst.ko"
 
-KMOD_CC ?= gcc-12
+KMOD_CC ?= $(if $(filter host,$(KERNEL)),gcc-12,$(shell vm/kernel $(KERNEL) cc))
 KMOD_FLAGS ?= W=1 CONFIG_DEBUG_INFO_BTF_MODULES=
 
 .PHONY: kmod

@@ -4,7 +4,7 @@
 
 me=vm/${0##*/}
 cache=${KI_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kerninst}
-kernels="6.1 6.1-cloud 6.1-rt 6.1-debug 6.12"
+kernels="6.1 6.1-cloud 6.1-rt 6.1-debug 6.12 7.2"
 
 say() {
 	echo "$me: $*" >&2
