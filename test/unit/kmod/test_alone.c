@@ -32,6 +32,11 @@ static bool ki_text_probed_at(unsigned long addr)
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include "../../../kmod/vet/alone.c"
 
+#ifdef __SANITIZE_ADDRESS__
+#define APART 2560 /* functions begin so many bytes apart */
+#else
+#define APART 512
+#endif
 #define MOST  2000 /* bytes of what is taken for a function */
 #define START 0x1000000ul
 
@@ -88,7 +93,7 @@ static void check_function(const uint8_t *p, size_t len, struct tried *t)
 
 static void check_section(void *ctx, const uint8_t *p, size_t len)
 {
-	for (size_t at = 0; len > 4096 && at < len - 4096; at += 512)
+	for (size_t at = 0; len > 4096 && at < len - 4096; at += APART)
 		check_function(p + at, len - at, ctx);
 }
 

@@ -39,6 +39,12 @@ u64 ki_quiesce_count(void)
 
 /* ---- the bytes ---- */
 
+#ifdef __SANITIZE_ADDRESS__
+#define TRIALS 200
+#else
+#define TRIALS 2000
+#endif
+
 static u8 *code;
 static sigjmp_buf back;
 static int got;
@@ -84,7 +90,7 @@ static bool byte_traps(u8 byte)
 {
 	bool int3 = byte == KI_INT3;
 
-	for (int n = 0; n < 2000; n++) {
+	for (int n = 0; n < TRIALS; n++) {
 		code[0] = byte;
 		for (int k = 1; k < 32; k++)
 			code[k] = n % 2 ? rand() : KI_INT3;

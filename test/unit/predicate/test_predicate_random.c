@@ -15,7 +15,11 @@
 
 #include "common_predicate.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define PREDICATES 1000
+#else
 #define PREDICATES 4000
+#endif
 
 static uint64_t seed = 88172645463325252;
 

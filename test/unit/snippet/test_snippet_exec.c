@@ -30,7 +30,7 @@
 #include "vetted.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define SNIPPETS 40000
+#define SNIPPETS 15000
 #else
 #define SNIPPETS 1000000
 #endif

@@ -23,7 +23,7 @@
 #include "common_vet.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define SNIPPETS 5000
+#define SNIPPETS 2000
 #else
 #define SNIPPETS 100000
 #endif

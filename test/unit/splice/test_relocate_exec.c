@@ -27,7 +27,7 @@
 #include "kerninst/splice.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define RELOCATIONS 100000
+#define RELOCATIONS 50000
 #else
 #define RELOCATIONS 1000000
 #endif
