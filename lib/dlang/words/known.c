@@ -27,9 +27,12 @@ static const struct ki_d_known_row rows[] = {
 			" (struct task_struct *)(((struct mutex *)__m)->owner.counter & ~7);"},
 	{"mutex_type_adaptive", "inline int mutex_type_adaptive[struct mutex *__m] = __m, 1;"},
 	{"mutex_type_spin", "inline int mutex_type_spin[struct mutex *__m] = __m, 0;"},
-	/* The lowest byte: a writer has it; the next bit: one waits; above: how many read. */
-	{"rw_read_held", "inline int rw_read_held[rwlock_t *__l] ="
-			 " ((rwlock_t *)__l)->raw_lock.cnts.counter >> 9 != 0;"},
+	/* The lowest byte: a writer has it, all bits; the next bit: one waits; above: how many
+	   read, or, while a writer has it, wait to. It is read once: 1 less has all bits of that
+	   byte, and no sign, only of readers. */
+	{"rw_read_held",
+	 "inline int rw_read_held[rwlock_t *__l] ="
+	 " (((((rwlock_t *)__l)->raw_lock.cnts.counter & ~0x100) - 1) & 0x800000ff) == 0xff;"},
 	{"rw_write_held", "inline int rw_write_held[rwlock_t *__l] ="
 			  " (((rwlock_t *)__l)->raw_lock.cnts.counter & 0xff) == 0xff;"},
 	{"rw_iswriter", "inline int rw_iswriter[rwlock_t *__l] ="

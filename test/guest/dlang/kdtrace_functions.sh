@@ -116,6 +116,10 @@ is "progenyof()" "$(d 'syscall::getpriority:entry /progenyof($target)/ { @[pid =
 is "who has a mutex" "$(d 'fbt::mutex_unlock:entry /pid == $target/ { this->m = (struct mutex *)arg0; @[mutex_owned(this->m) != 0, mutex_owner(this->m) == curthread, mutex_type_adaptive(this->m), mutex_type_spin(this->m)] = count(); } END { printa("%d %d %d %d\n", @); }' -c "$calls; ls -lR /etc | cat > /dev/null")" "1 1 1 0"
 is "a lock that nobody has" "$(d 'BEGIN { printf("%d %d %d\n", rw_read_held((rwlock_t *)&`tasklist_lock), rw_write_held((rwlock_t *)&`tasklist_lock), rw_iswriter((rwlock_t *)&`tasklist_lock)); exit(0); }')" "0 0 0"
 is "one whose type is known" "$(d 'BEGIN { printf("%d %d\n", rw_iswriter(&`tasklist_lock), mutex_type_adaptive(&`text_mutex)); exit(0); }')" "0 1"
+# Its states: free; one reads, two; a writer waits, for nobody, for one that reads; a writer has it, one waits
+# to read, one waits to write, both.
+states() { for n in 0 0x200 0x400 0x100 0x300 0xff 0x2ff 0x1ff 0x3ff; do printf '*this->n = %s; printf("%%d%%d%%d ", rw_read_held((rwlock_t *)this->n), rw_write_held((rwlock_t *)this->n), rw_iswriter((rwlock_t *)this->n)); ' $n; done; }
+is "each state of one: who waits to read has nothing" "$(d "BEGIN { this->n = (int *)alloca(64); $(states) exit(0); }")" "000 100 100 001 101 011 011 011 011"
 is "one that each new process is written under" "$(d 'fbt::attach_pid:entry { @[rw_write_held((rwlock_t *)&`tasklist_lock), rw_iswriter((rwlock_t *)&`tasklist_lock), rw_read_held((rwlock_t *)&`tasklist_lock)] = count(); }
 	END { printa("%d %d %d\n", @); }' -c 'sh -c "/bin/true; /bin/true"')" "1 1 0"
 
