@@ -129,7 +129,7 @@ NOINLINE void stores(void)
 
 NOINLINE void touches(void)
 {
-	const size_t len = 4 << 20;
+	const size_t len = 1 << 20;
 	char *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	madvise(p, len, MADV_NOHUGEPAGE);
