@@ -146,19 +146,4 @@ ok "reads read" "$prog/calls" read 20000
 ok "the next one unloads it" until_true 60 sh -c "'$ki' specialize --argument 2 --value 1 vfs_read -- '$prog/calls' read 1000"
 gone "kill -9"
 
-# ---- under load: each of these for its own most frequent value ----
-while :; do ls -lR /usr/share/doc; done > /dev/null 2>&1 &
-load=$!
-while :; do grep -r x /etc; done > /dev/null 2>&1 &
-readers=$!
-# one_of NAME...: which of them this kernel has
-one_of() { awk -v names=" $* " 'index(names, " " $3 " ") { print $3; exit }' /proc/kallsyms; }
-for f in "$(one_of __alloc_pages __alloc_pages_noprof) 1" "inode_permission 2" "vfs_read 2" "$(one_of __kmalloc __kmalloc_noprof) 0" "step_into 1" "path_lookupat 1"; do
-	# shellcheck disable=SC2086 # two words
-	set -- $f
-	ok "$1 under load" "$ki" specialize --for 3 --share 1 --callers --argument "$2" "$1" -- sleep 2
-done
-kill $load $readers
-wait $load $readers 2> /dev/null
-gone "the load"
 finish
