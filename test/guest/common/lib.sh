@@ -121,7 +121,11 @@ column() {
 	"$ki" report -q --csv ${3+-p "$3"} "$2" |
 		awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }'
 }
-of_end() { "$ki" report -q --json "$2" | tail -n 1 | sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p"; }
+of_end() { # the last line is kept while the file stays as it is
+	local end=/tmp/end.${2//\//_}
+	[ -e "$2" ] && [ "$end" -nt "$2" ] || "$ki" report -q --json "$2" | tail -n 1 > "$end"
+	sed -n "s/.*\"$1\": *\([^,}]*\).*/\1/p" "$end"
+}
 
 # value POINT < JSON: the value of a point
 value() {
