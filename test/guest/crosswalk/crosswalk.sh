@@ -26,8 +26,8 @@ is "that is called by the kernel" "$(how __x64_sys_write)" syscall
 ok "its share" share ki_metrics_spin 0.85 1.05
 is "nothing else is a bottleneck" "$(of_rows 'print(*sorted(r["function"] for r in rows if r["bottleneck"] and r["side"] == "program"))')" ""
 
-# Twice as much goes on in those functions, of which half is another's, which leaves the search its CPU.
-nice -n 19 "$bin/planted" delay > /dev/null &
+# Twice as much goes on in those functions, of which half is another's.
+"$bin/planted" delay > /dev/null &
 other=$!
 walk delay
 kill -9 "$other"

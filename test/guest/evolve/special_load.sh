@@ -10,7 +10,6 @@ while :; do ls -lR /usr/share/doc; done > /dev/null 2>&1 &
 load=$!
 while :; do grep -r x /etc; done > /dev/null 2>&1 &
 readers=$!
-renice -n 19 -p $load $readers > /dev/null # on the CPU that the tool leaves, and between its steps
 # one_of NAME...: which of them this kernel has
 one_of() { awk -v names=" $* " 'index(names, " " $3 " ") { print $3; exit }' /proc/kallsyms; }
 for f in "$(one_of __alloc_pages __alloc_pages_noprof) 1" "inode_permission 2" "vfs_read 2" "$(one_of __kmalloc __kmalloc_noprof) 0" "step_into 1" "path_lookupat 1"; do
