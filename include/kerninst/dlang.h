@@ -98,6 +98,7 @@ int ki_dlang_match(struct ki_dlang *d, struct ki_target *t, struct ki_err *err);
 bool ki_dlang_is_quiet(const struct ki_dlang *d);
 /* Option evaltime: does the target begin at its execve, or when its libraries are there? */
 bool ki_dlang_at_exec(const struct ki_dlang *d);
+bool ki_dlang_at_main(const struct ki_dlang *d); /* not before its main(), as is usual */
 bool ki_dlang_is_destructive(const struct ki_dlang *d);
 
 /* How many probes the descriptions between two places of the text have matched, one by one. */
@@ -174,6 +175,9 @@ struct ki_dlang_drops {
 	uint64_t signals;      /* of raise() and stop(): more than there was room for */
 	bool tagged;	       /* option droptags: they are to be said with their tags */
 };
+/* Records of one CPU for which option bufsize has no room; 0 of one that there is not. */
+uint64_t ki_dlang_cpu_drops(const struct ki_dlang *d, unsigned int cpu);
+unsigned int ki_dlang_cpus(const struct ki_dlang *d); /* all others have none */
 void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out);
 
 /*

@@ -39,6 +39,9 @@ extern "C" {
 struct ki_process_launch;
 int ki_process_launch_new(pid_t pid, struct ki_process_launch **out, struct ki_err *err);
 int ki_process_reach_entry(struct ki_process_launch *l, struct ki_err *err);
+/* Up to the first instruction of its main(); of a program whose file does not say where that is, up
+ * to its entry. */
+int ki_process_reach_main(struct ki_process_launch *l, struct ki_err *err);
 void ki_process_run(struct ki_process_launch *l);
 void ki_process_launch_free(struct ki_process_launch *l); /* NULL is allowed */
 

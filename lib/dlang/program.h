@@ -342,6 +342,7 @@ struct ki_dlang {
 	uint32_t memory; /* bytes of variables that stand in memory */
 	bool nulls;	 /* a string variable that is not self-> may become NULL: code_null.c */
 	bool exits, users_used, stacks_used, clock_used, texts_used, token_used;
+	bool depths_used; /* stacks in variables are asked for their depth: their words have it */
 	struct ki_d_run *run;
 };
 

@@ -5,7 +5,8 @@
  *
  * The caller's child becomes the program, traced by the caller. At the end of execve there is only
  * the program and its loader; so the loader runs, up to a breakpoint at the program's entry, which
- * the kernel names in the auxiliary vector (AT_ENTRY). There the original byte comes back, and the
+ * the kernel names in the auxiliary vector (AT_ENTRY), and then, if that is asked for, up to one at
+ * main(). There the original byte comes back, and the
  * process gets a SIGSTOP in place of the breakpoint's SIGTRAP, which it never sees. It stays
  * stopped when the caller traces it no more, and whoever installs something finds it as any other
  * stopped process. Another process watches the caller: it lets the program run when the caller says
@@ -26,14 +27,16 @@
 #include <unistd.h>
 
 #include "kerninst/process.h"
+#include "process/launch_main.h"
 
 #define INT3	  0xcc
 #define EXEC_STOP (SIGTRAP | PTRACE_EVENT_EXEC << 8)
 
 struct ki_process_launch {
 	pid_t pid;
-	uint64_t entry;
-	uint8_t byte; /* that stood there */
+	uint64_t entry; /* where it is to stop */
+	uint8_t byte;	/* that stood there */
+	bool to_main;	/* from the program's entry it goes on to main() */
 	bool started;
 	int pidfd;     /* its number may be another's when it has been waited for */
 	pid_t watcher; /* the process that watches us; 0: there is none */
@@ -167,10 +170,10 @@ static bool is_at_entry(const struct ki_process_launch *l)
 	return l->entry && !ptrace(PTRACE_GETREGS, l->pid, NULL, &regs) && regs.rip == l->entry + 1;
 }
 
-static int stay(const struct ki_process_launch *l)
+/* The breakpoint has been executed: it is as before. */
+static int take_back(const struct ki_process_launch *l)
 {
 	struct user_regs_struct regs;
-	siginfo_t info;
 	int ret = exchange(l, l->byte, NULL);
 
 	if (ret)
@@ -179,8 +182,28 @@ static int stay(const struct ki_process_launch *l)
 	if (ptrace(PTRACE_GETREGS, l->pid, NULL, &regs))
 		return failed(l, "its registers");
 	regs.rip = l->entry;
-	if (ptrace(PTRACE_SETREGS, l->pid, NULL, &regs) ||
-	    ptrace(PTRACE_DETACH, l->pid, NULL, (void *)(intptr_t)SIGSTOP) ||
+	return ptrace(PTRACE_SETREGS, l->pid, NULL, &regs) ? failed(l, "its registers") : 0;
+}
+
+/* *goes: there is a main(), where it will stop. */
+static int go_to_main(struct ki_process_launch *l, bool *goes)
+{
+	const uint64_t at = l->to_main ? ki_launch_main(l->pid, l->entry) : 0;
+
+	*goes = at;
+	if (!at)
+		return 0;
+	l->to_main = false;
+	l->entry = at;
+	return exchange(l, INT3, &l->byte);
+}
+
+static int stay(const struct ki_process_launch *l)
+{
+	siginfo_t info;
+
+	errno = 0;
+	if (ptrace(PTRACE_DETACH, l->pid, NULL, (void *)(intptr_t)SIGSTOP) ||
 	    waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WEXITED | WNOWAIT))
 		return failed(l, "stopping it at its entry");
 	return 0;
@@ -195,8 +218,16 @@ static bool pass_stop(struct ki_process_launch *l, int status, int *ret)
 	if (status >> 8 == EXEC_STOP) {
 		*ret = enter_loader(l);
 	} else if (signal == SIGTRAP && is_at_entry(l)) {
-		*ret = stay(l);
-		return true;
+		bool goes = false;
+
+		signal = 0;
+		*ret = take_back(l);
+		if (!*ret)
+			*ret = go_to_main(l, &goes);
+		if (!*ret && !goes)
+			*ret = stay(l);
+		if (*ret || !goes)
+			return true;
 	}
 	if (!*ret && ptrace(PTRACE_CONT, l->pid, NULL, (void *)(intptr_t)signal))
 		*ret = failed(l, "ptrace");
@@ -221,6 +252,12 @@ int ki_process_reach_entry(struct ki_process_launch *l, struct ki_err *err)
 			return failed(l, "waiting for its entry");
 	} while (!pass_stop(l, status, &ret));
 	return ret;
+}
+
+int ki_process_reach_main(struct ki_process_launch *l, struct ki_err *err)
+{
+	l->to_main = true;
+	return ki_process_reach_entry(l, err);
 }
 
 void ki_process_run(struct ki_process_launch *l)

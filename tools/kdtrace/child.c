@@ -77,14 +77,15 @@ static void go(struct child *c)
 	c->go = -1;
 }
 
-int child_reach_entry(struct child *c, struct ki_err *err)
+int child_reach(struct child *c, bool to_main, struct ki_err *err)
 {
 	int ret = ki_process_launch_new(c->pid, &c->launch, err);
 
 	if (ret)
 		return ret;
 	go(c);
-	return ki_process_reach_entry(c->launch, err);
+	return to_main ? ki_process_reach_main(c->launch, err)
+		       : ki_process_reach_entry(c->launch, err);
 }
 
 void child_start(struct child *c)

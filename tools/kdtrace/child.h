@@ -25,8 +25,9 @@ int child_prepare(struct child *c, const char *command);
 void child_start(struct child *c);
 /* The one of -p. */
 void child_grab(struct child *c, pid_t pid);
-/* It becomes the command, but does not run: for probes in it. 0, or -errno. Then child_start. */
-int child_reach_entry(struct child *c, struct ki_err *err);
+/* It becomes the command, but does not run before its entry, or its main(): for probes in it. 0, or
+ * -errno. Then child_start. */
+int child_reach(struct child *c, bool to_main, struct ki_err *err);
 /* Has it ended? */
 bool child_has_ended(struct child *c);
 /* One that has not begun does not; one that runs is killed: no command outlives its trace. */

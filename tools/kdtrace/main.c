@@ -269,6 +269,19 @@ static void say_drop(const struct session *s, const struct ki_dlang_drops *drops
 		    drops->tagged ? "] " : "", (unsigned long long)n, text);
 }
 
+/* Of records that option bufsize has no room for. */
+static void say_cpu_drops(const struct session *s, const struct ki_dlang_drops *drops)
+{
+	char text[32];
+
+	for (unsigned int cpu = 0; cpu < ki_dlang_cpus(s->d); cpu++) {
+		const uint64_t n = ki_dlang_cpu_drops(s->d, cpu);
+
+		snprintf(text, sizeof(text), "drop%s on CPU %u", n == 1 ? "" : "s", cpu);
+		say_drop(s, drops, "PRINCIPAL", n, "record", text);
+	}
+}
+
 static void say_drops(const struct session *s)
 {
 	struct ki_dlang_drops drops;
@@ -306,6 +319,7 @@ static void say_drops(const struct session *s)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		say_drop(s, &drops, rows[i].tag, rows[i].n, rows[i].kind,
 			 rows[i].texts[rows[i].n != 1]);
+	say_cpu_drops(s, &drops);
 }
 
 static void say_ended(const struct child *c)
@@ -364,12 +378,12 @@ static int check_matches(struct session *s)
 	return fail_compile(s, &err);
 }
 
-/* The command stands at its first instruction: now it can be read what its notes say of types. */
+/* The command stands at its main(), or at its first instruction: now it can be read what its notes say of types. */
 static int reach_entry(struct session *s)
 {
 	struct ki_err err = {0};
 
-	if (child_reach_entry(&s->child, &err)) {
+	if (child_reach(&s->child, ki_dlang_at_main(s->d), &err)) {
 		say("-c: %s", err.msg);
 		return EXIT_FAILED;
 	}

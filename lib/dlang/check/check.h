@@ -97,6 +97,10 @@ int ki_d_check_symbol(struct ki_d_checker *c, struct ki_d_node *n);
 /* check_stack.c: stack(5).depth; stack(5).addrs[0], whose call has been checked. */
 bool ki_d_is_stack_call(const struct ki_d_node *n);
 int ki_d_check_stack_member(struct ki_d_checker *c, struct ki_d_node *n);
+/* n, an assignment that computes: as one that does not, where that is another one. */
+int ki_d_spread_assign(struct ki_d_checker *c, struct ki_d_node *n);
+/* n, an assignment: to the depth of a stack in a variable it becomes one to the variable. */
+int ki_d_check_depth_store(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_frame(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_sizeof(struct ki_d_checker *c, struct ki_d_node *n);
 int ki_d_check_offsetof(struct ki_d_checker *c, struct ki_d_node *n);
@@ -139,6 +143,8 @@ int ki_d_check_translators(struct ki_d_checker *c);
 int ki_d_check_args(struct ki_d_checker *c, struct ki_d_node *n);
 /* args_known.c: is arg0 of the clause's probes nothing but args[0]? It becomes that. */
 bool ki_d_arg_is_meant(const struct ki_d_checker *c);
+/* NAME:entry, where a system call has that name and no function: f, the fields. */
+bool ki_d_is_lone_syscall(struct ki_d_checker *c, const char *const f[4]);
 int ki_d_check_meant(struct ki_d_checker *c, struct ki_d_node *n);
 /* Where args[] is of the same types for all probes of a clause, but from different places: clauses
  * of those of each. */
@@ -172,6 +178,7 @@ uint8_t ki_d_form_of(const struct ki_d_node *n);
 /* Is there a ++ or -- in it? */
 bool ki_d_steps(const struct ki_d_node *n);
 bool ki_d_begins_speculation(const struct ki_d_node *n);
+bool ki_d_only_speculates(const struct ki_d_clause *c); /* then it is as one without a body */
 
 /* Is it the same for all hits of a place? */
 bool ki_d_is_constant(const struct ki_d_node *n);

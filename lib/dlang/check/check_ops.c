@@ -294,16 +294,19 @@ static int check_pointer(struct ki_d_checker *c, struct ki_d_type to, const stru
 
 int ki_d_check_assign(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	int ret = ki_d_check_depth_store(c, n);
 	struct ki_d_node *to = n->kid[0];
-	const bool computes = n->op != KI_BINARIES;
-	const bool appears =
-		computes && is_variable(to) && to->kind != KI_D_INDEX && !ki_d_var_find(c->d, to);
-	bool is_one;
-	int ret;
+	const bool appears = n->op != KI_BINARIES && is_variable(to) && to->kind != KI_D_INDEX &&
+			     !ki_d_var_find(c->d, to);
+	bool is_one = false, computes;
 
-	if (to->kind == KI_D_AGG)
-		return FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
-	ret = ki_d_check_string_store(c, n, &is_one);
+	if (!ret && n->op != KI_BINARIES && !appears)
+		ret = ki_d_spread_assign(c, n);
+	computes = n->op != KI_BINARIES;
+	if (!ret && to->kind == KI_D_AGG)
+		ret = FAIL(c, to, "D_OP_LVAL", "an aggregation is assigned to with = alone");
+	if (!ret)
+		ret = ki_d_check_string_store(c, n, &is_one);
 	if (ret || is_one)
 		return ret;
 	ret = ki_d_check_operand(c, n->kid[1]);

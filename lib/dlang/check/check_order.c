@@ -13,6 +13,11 @@ bool ki_d_begins_speculation(const struct ki_d_node *n)
 	return n->kind == KI_D_CALL && n->sym.function->kind == KI_D_F_SPECULATE;
 }
 
+bool ki_d_only_speculates(const struct ki_d_clause *c)
+{
+	return c->body && !c->body->next && ki_d_begins_speculation(c->body);
+}
+
 /* Kinds of statements, and what has been seen of a clause: bits. */
 enum { COMMITS = 1, SPECULATES = 2, RECORDS = 4, AGGREGATES = 8, DESTROYS = 16, EXITS = 32 };
 

@@ -133,7 +133,7 @@ int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 
 	if (ret)
 		return ret;
-	if (ki_d_is_stack_call(of))
+	if (of->type.base == KI_D_STACK && !of->type.stars)
 		return ki_d_check_stack_member(c, n);
 	if (ki_d_is_struct(of->type) && of->type.xlator)
 		return ki_d_translate(c, n, was, of->type.xlator);
@@ -455,6 +455,8 @@ static bool fold(struct ki_d_node *n)
 			return false;
 		v = ki_arith_binary((enum ki_binary)n->op, ki_d_num(n->kid[0]->type) < KI_U8,
 				    n->kid[0]->value, n->kid[1]->value);
+		if (n->op == KI_MOD && ki_d_num(n->type) < KI_U8 && (int64_t)n->kid[1]->value < 0)
+			v = 0 - v; /* a rest has the quotient's sign */
 		break;
 	default:
 		return false;

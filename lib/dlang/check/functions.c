@@ -288,7 +288,8 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ret && bytes && (!ki_d_fold_checked(bytes) || (int64_t)bytes->value < 0))
 		ret = FAIL(c, bytes, "D_USTACK_STRSIZE",
 			   "a constant number of bytes is expected, 0 or more");
-	n->type = (struct ki_d_type){.base = KI_D_STACK, .num = k && !ret ? (uint8_t)k->value : 0};
+	n->type = (struct ki_d_type){
+		.base = KI_D_STACK, .user = user, .num = k && !ret ? (uint8_t)k->value : 0};
 	c->d->stacks_used = true;
 	return ret;
 }

@@ -276,6 +276,8 @@ static int lay_out(struct ki_dlang *d, uint32_t number, struct ki_err *err)
 
 	c->first_batch = (uint32_t)d->batches.n;
 	ret = c->body ? lay_list(&l, c->body, &most) : add_action(&l, NULL);
+	if (!ret && ki_d_only_speculates(c))
+		ret = add_action(&l, NULL);
 	c->nbatches = (uint32_t)d->batches.n - c->first_batch;
 	c->varies = l.branches && most > 1;
 	silence_signals(d, c);

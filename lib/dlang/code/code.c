@@ -199,10 +199,13 @@ static struct ki_node *batch(struct ki_d_gen *g, struct ki_node *list, uint32_t 
 	if (ends)
 		list = append(g, list, ki_d_gen_speculate(g, ends->kid[0], true));
 	values = record(g, number);
-	if (ends)
-		return append(
-			g, append(g, list, values),
-			ki_stmt_if(g->s, ki_d_gen_no_fault(g), ki_d_gen_speculation_end(g), NULL));
+	if (ends) {
+		struct ki_node *end = append(g, append(g, NULL, ki_d_gen_empty_room(g)),
+					     ki_d_gen_speculation_end(g));
+
+		return append(g, append(g, list, values),
+			      ki_stmt_if(g->s, ki_d_gen_no_fault(g), end, NULL));
+	}
 	if (!calls(&g->d->batches.v[number], g->d, KI_D_F_EXIT))
 		return append(g, list, values);
 	if (ki_d_gen_faulted(g)) /* then the program goes on */
@@ -287,6 +290,16 @@ static struct ki_node *branch(struct ki_d_gen *g, const struct ki_d_clause *c,
 		      : ki_stmt_eval(g->s, cond);
 }
 
+/* What stands behind speculate(); nothing: what a clause without a body records. */
+static struct ki_node *speculated(struct ki_d_gen *g, const struct ki_d_clause *c,
+				  const struct ki_d_node *n, uint32_t *recorded)
+{
+	struct ki_node *list = ki_d_only_speculates(c) ? batch(g, NULL, c->first_batch)
+						       : statements(g, c, n->next, recorded);
+
+	return ki_d_gen_speculated(g, list ? ki_d_gen_take_room(g, list) : NULL);
+}
+
 static struct ki_node *statements(struct ki_d_gen *g, const struct ki_d_clause *c,
 				  const struct ki_d_node *list, uint32_t *recorded)
 {
@@ -305,8 +318,8 @@ static struct ki_node *statements(struct ki_d_gen *g, const struct ki_d_clause *
 			out = close_group(g, out, &now);
 		if (ki_d_begins_speculation(n)) {
 			out = close_group(g, out, &now);
-			return append(g, out,
-				      ki_d_gen_speculated(g, statements(g, c, n->next, recorded)));
+			out = append(g, out, ki_d_gen_look_for_room(g));
+			return append(g, out, speculated(g, c, n, recorded));
 		}
 	}
 	return close_group(g, out, &now);

@@ -30,6 +30,13 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n);
 /* Bytes that one more is; 1 of what is no pointer. */
 int64_t ki_d_gen_stride(struct ki_d_gen *g, struct ki_d_type t);
 
+/* code_stack.c: stack() and ustack(); of a variable that keeps one its depth, or it with another
+ * depth; how many frames there are, or the caller in a process. Is there no stack of the kernel? */
+struct ki_node *ki_d_gen_stack(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_depth(struct ki_d_gen *g, const struct ki_d_node *n);
+struct ki_node *ki_d_gen_frames(struct ki_d_gen *g, enum ki_helper helper);
+bool ki_d_gen_has_no_stack(const struct ki_d_gen *g);
+
 /* code_memory.c: what stands in memory; of a struct or an array its value is where it is. */
 struct ki_node *ki_d_gen_address(struct ki_d_gen *g, const struct ki_d_node *n);
 struct ki_node *ki_d_gen_memory(struct ki_d_gen *g, const struct ki_d_node *n);
@@ -101,6 +108,13 @@ unsigned int ki_d_gen_packet(struct ki_d_gen *g, const struct ki_d_node *skb, ui
 struct ki_node *ki_d_gen_speculation(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_speculate(struct ki_d_gen *g, const struct ki_d_node *which, bool ends);
 struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_no_speculation(struct ki_d_gen *g); /* from here on */
+/* code_room.c: of a specsize below the usual one: a clause for whose record there is no room does
+ * not speculate; what it takes is added behind list; nothing is in a speculation any more. NULL:
+ * nothing is to be done. */
+struct ki_node *ki_d_gen_look_for_room(struct ki_d_gen *g);
+struct ki_node *ki_d_gen_take_room(struct ki_d_gen *g, struct ki_node *list);
+struct ki_node *ki_d_gen_empty_room(struct ki_d_gen *g);
 /* What follows speculate(), unless its number is that of none, or something has faulted. */
 struct ki_node *ki_d_gen_speculated(struct ki_d_gen *g, struct ki_node *list);
 struct ki_node *ki_d_gen_speculation_end(struct ki_d_gen *g);

@@ -9,22 +9,12 @@ static struct ki_node *number(struct ki_d_gen *g, int64_t value)
 	return ki_expr_const(g->s, KI_I64, (uint64_t)value);
 }
 
-/* BEGIN, END, places in processes: what the kernel does there is how the clauses come to run. */
-static bool has_no_stack(const struct ki_d_gen *g)
-{
-	const struct ki_d_probe *p = &g->d->probes.v[g->site->probe];
-
-	if (p->hook)
-		return p->hook->kind == KI_D_HOOK_USER;
-	return !p->sym && (!strcmp(p->name, "BEGIN") || !strcmp(p->name, "END"));
-}
-
 /* The word above what the function has pushed. */
 static struct ki_node *caller(struct ki_d_gen *g)
 {
 	const struct ki_site_regs *regs = g->site->regs;
 
-	if ((!regs->at_entry && !regs->at_exit) || has_no_stack(g))
+	if ((!regs->at_entry && !regs->at_exit) || ki_d_gen_has_no_stack(g))
 		return number(g, 0);
 	return ki_expr_load(
 		g->s, KI_U64,
@@ -41,28 +31,6 @@ static struct ki_node *place_address(struct ki_d_gen *g)
 		return ki_expr_const(g->s, KI_U64, p->point->addr);
 	return g->site->regs->at_entry && p->sym ? ki_expr_const(g->s, KI_U64, p->sym->addr)
 						 : ki_expr_fact(g->s, KI_FACT_ADDR);
-}
-
-/* At most as many as maxframes allows. */
-static struct ki_node *limited(struct ki_d_gen *g, struct ki_node *frames)
-{
-	const uint64_t most = (uint64_t)g->d->set.maxframes;
-	struct ki_node *set = ki_d_gen_set_temp(g, ki_expr_cast(g->s, KI_U64, frames)), *more;
-
-	more = ki_expr_binary(g->s, KI_GT, ki_d_gen_temp(g), number(g, most));
-	return ki_expr_behind(g->s, set,
-			      ki_expr_cond(g->s, more, number(g, most), ki_d_gen_temp(g)));
-}
-
-static struct ki_node *frames(struct ki_d_gen *g, enum ki_helper helper)
-{
-	if (helper == KI_HELPER_UCALLER)
-		return ki_expr_helper(g->s, helper, NULL, 0);
-	if (helper == KI_HELPER_UDEPTH)
-		return limited(g, ki_expr_helper(g->s, helper, NULL, 0));
-	return has_no_stack(g)
-		       ? number(g, 0)
-		       : limited(g, ki_expr_depth(g->s, ki_stacks_number(g->d->run->stacks), 0));
 }
 
 static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
@@ -90,7 +58,8 @@ static struct ki_node *builtin(struct ki_d_gen *g, const struct ki_d_builtin *b)
 	case KI_D_B_ADDR:
 		return place_address(g);
 	case KI_D_B_FRAMES:
-		return ki_expr_cast(g->s, ki_d_num(b->type), frames(g, (enum ki_helper)b->number));
+		return ki_expr_cast(g->s, ki_d_num(b->type),
+				    ki_d_gen_frames(g, (enum ki_helper)b->number));
 	default:
 		return caller(g);
 	}
@@ -298,6 +267,20 @@ static enum ki_binary turned(const struct ki_d_node *n)
 	return KI_BINARIES;
 }
 
+/* What is left by a division of numbers with signs has the quotient's. */
+static struct ki_node *with_sign(struct ki_d_gen *g, const struct ki_d_node *by, enum ki_type t,
+				 struct ki_node *rest)
+{
+	struct ki_node *sign;
+
+	if (by->kind == KI_D_NUMBER && by->value)
+		return (int64_t)by->value < 0 ? ki_expr_unary(g->s, KI_NEG, rest) : rest;
+	sign = ki_expr_binary(g->s, KI_SHR, ki_expr_cast(g->s, KI_I64, ki_d_gen_temp(g)),
+			      number(g, 63)); /* the divisor's: ki_d_gen_divisor */
+	sign = ki_expr_binary(g->s, KI_OR, sign, number(g, 1));
+	return ki_expr_binary(g->s, KI_MUL, rest, ki_expr_cast(g->s, t, sign));
+}
+
 static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const enum ki_binary turn = turned(n);
@@ -330,6 +313,8 @@ static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 	if (turn != KI_BINARIES)
 		return ki_expr_binary(g->s, turn, x[1], x[0]);
 	x[0] = ki_expr_binary(g->s, (enum ki_binary)n->op, x[0], x[1]);
+	if (n->op == KI_MOD && t < KI_U8)
+		x[0] = with_sign(g, n->kid[1], t, x[0]);
 	return ki_d_size(n->type) < 4 ? ki_expr_cast(g->s, ki_d_num(n->type), x[0]) : x[0];
 }
 
@@ -355,13 +340,8 @@ static struct ki_node *comma(struct ki_d_gen *g, const struct ki_d_node *n)
 
 static struct ki_node *call(struct ki_d_gen *g, const struct ki_d_node *n)
 {
-	if (n->type.base == KI_D_STACK) {
-		const bool user = n->sym.function->kind == KI_D_F_USTACK;
-
-		return !user && has_no_stack(g)
-			       ? ki_expr_const(g->s, KI_U64, 0)
-			       : ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0, user);
-	}
+	if (n->type.base == KI_D_STACK)
+		return ki_d_gen_stack(g, n);
 	switch (n->sym.function->kind) {
 	case KI_D_F_SPECULATION:
 		return ki_d_gen_speculation(g);
@@ -442,6 +422,9 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 		return ki_d_gen_let(g, n);
 	case KI_D_HELD:
 		return ki_d_gen_held(g, n);
+	case KI_D_MEMBER:
+		return n->kid[0]->type.base == KI_D_STACK ? ki_d_gen_depth(g, n)
+							  : ki_d_gen_memory(g, n);
 	default:
 		return ki_d_gen_memory(g, n);
 	}

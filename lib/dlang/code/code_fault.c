@@ -450,6 +450,11 @@ struct ki_node *ki_d_gen_speculation_now(struct ki_d_gen *g)
 	return get(g, SPECULATION);
 }
 
+struct ki_node *ki_d_gen_no_speculation(struct ki_d_gen *g)
+{
+	return set(g, SPECULATION, number(g, 0));
+}
+
 struct ki_node *ki_d_gen_speculated(struct ki_d_gen *g, struct ki_node *list)
 {
 	return list ? ki_stmt_if(g->s, both(g, get(g, SPECULATION), ki_d_gen_no_fault(g)), list,

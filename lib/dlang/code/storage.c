@@ -86,7 +86,25 @@ static int place_variables(struct ki_dlang *d, struct ki_err *err)
 			  d->memory - BEHIND, KI_TEXTS_PIECE - BEHIND);
 }
 
-#define OWN 2 /* globals that are no variable's: stopped, unsent */
+static bool speculates_in_little(const struct ki_dlang *d)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < d->batches.n; i++)
+		any |= d->batches.v[i].speculative;
+	return any && d->set.specsize < KI_D_SPECSIZE;
+}
+
+/* How much is in each speculation. */
+static int open_used(struct ki_dlang *d, struct ki_err *err)
+{
+	const struct ki_table_options o = {
+		.size = sizeof(o), .keys = 1, .values = 1, .rows = ROWS, .shared = true};
+
+	return speculates_in_little(d) ? ki_table_map_new(d->run->t, &o, &d->run->used, err) : 0;
+}
+
+#define OWN 3 /* globals that are no variable's: stopped, unsent, unkept */
 
 static int take_vars(struct ki_dlang *d, struct ki_err *err)
 {
@@ -96,7 +114,7 @@ static int take_vars(struct ki_dlang *d, struct ki_err *err)
 	uint32_t first = 0;
 	int ret = ki_globals_take(d->run->t, globals + OWN, &d->run->stopped, err);
 
-	if (!ret && d->raises)
+	if (!ret && (d->raises || speculates_in_little(d)))
 		ret = ki_global_map_new(d->run->t, &d->run->globals, err);
 	if (count(d, KI_D_THIS_SCOPE) > KI_LOCALS - KI_D_HELD_LOCALS)
 		return ki_err_set(err, -E2BIG, 0, "D: more than %d variables of this->",
@@ -106,6 +124,7 @@ static int take_vars(struct ki_dlang *d, struct ki_err *err)
 	if (ret)
 		return ret;
 	d->run->unsent = d->run->stopped + 1;
+	d->run->unkept = d->run->stopped + 2;
 	number(d, KI_D_GLOBAL_SCOPE, d->run->stopped + OWN);
 	d->run->token = first;
 	number(d, KI_D_SELF_SCOPE, first + tokens);
@@ -268,6 +287,8 @@ int ki_d_storage(struct ki_dlang *d, struct ki_err *err)
 		ret = ki_ring_map_new(d->run->t, &ring, &d->run->ring, err);
 	if (!ret)
 		ret = open_kept(d, err);
+	if (!ret)
+		ret = open_used(d, err);
 	if (!ret && d->stacks_used)
 		ret = ki_stacks_map_new(d->run->t, NULL, &d->run->stacks, err);
 	if (!ret && d->texts_used)

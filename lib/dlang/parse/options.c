@@ -25,9 +25,9 @@ void ki_d_settings_default(struct ki_d_settings *s)
 				    .stackindent = 14,
 				    .maxframes = 127,
 				    .strsize = 256,
-				    .bufsize = 4 << 20,
+				    .bufsize = KI_D_BUFSIZE,
 				    .nspec = 1,
-				    .specsize = 4 << 20,
+				    .specsize = KI_D_SPECSIZE,
 				    .aggsize = KI_D_AGGSIZE,
 				    .dynvarsize = KI_D_DYNVARSIZE,
 				    .scratchsize = SCRATCH,
@@ -88,7 +88,7 @@ static const struct {
 	{"dynvarsize", SIZE, PROGRAM, AT(dynvarsize), 0, INT64_MAX},
 	{"empty", FLAG, PROGRAM, AT(empty), 0, 1},
 	{"errtags", FLAG, PROGRAM, AT(errtags), 0, 1},
-	{"evaltime", WORD, PROGRAM, AT(at_exec), 0, 0},
+	{"evaltime", WORD, PROGRAM, AT(evaltime), 0, 0},
 	{"flowindent", FLAG, ALIVE, AT(flowindent), 0, 1},
 	{"incdir", WORD, COMMAND, NOWHERE, 0, 0},
 	{"grabanon", FLAG, PROGRAM, NOWHERE, 0, 1},
@@ -107,7 +107,7 @@ static const struct {
 	{"maxframes", NUMBER, PROGRAM, AT(maxframes), 1, 127},
 	{"modpath", WORD, COMMAND, NOWHERE, 0, 0},
 	{"nolibs", FLAG, PROGRAM, NOWHERE, 0, 1},
-	{"noresolve", FLAG, ALIVE, NOWHERE, 0, 1},
+	{"noresolve", FLAG, ALIVE, AT(noresolve), 0, 1},
 	{"nspec", NUMBER, PROGRAM, AT(nspec), 0, 1024},
 	{"pcapsize", SIZE, PROGRAM, AT(pcapsize), 0, INT64_MAX},
 	{"pgmax", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
@@ -327,7 +327,9 @@ static int meant(const char *name, const char *value, int64_t *n)
 	if (!strcmp(name, "bufpolicy"))
 		*n = !strcmp(value, "ring");
 	if (!strcmp(name, "evaltime"))
-		*n = !strcmp(value, "exec");
+		*n = !strcmp(value, "exec")   ? KI_D_AT_EXEC
+		     : !strcmp(value, "main") ? KI_D_AT_MAIN
+					      : KI_D_AT_ENTRY;
 	if (!strcmp(name, "linkmode"))
 		*n = !strcmp(value, "dynamic");
 	if (!strcmp(name, "knodefs"))

@@ -14,6 +14,11 @@
 
 #define KI_D_AGGSIZE	(4 << 20) /* as usual */
 #define KI_D_DYNVARSIZE (1 << 20)
+#define KI_D_BUFSIZE	(4 << 20)
+#define KI_D_SPECSIZE	(4 << 20)
+
+/* When a command is to begin: at main(), at its execve, at its entry. */
+enum ki_d_evaltime { KI_D_AT_MAIN, KI_D_AT_EXEC, KI_D_AT_ENTRY };
 
 struct ki_d_settings {
 	int64_t quiet, flowindent, destructive, zdefs, defaultargs, argref, empty;
@@ -21,7 +26,9 @@ struct ki_d_settings {
 	int64_t aggpercpu, aggsortkey, aggsortkeypos, aggsortpos, aggsortrev;
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, aggsize, dynvarsize, nspec, specsize, scratchsize, printsize, cpu;
-	int64_t tregs, at_exec;
+	int64_t tregs;
+	int64_t noresolve; /* addresses of processes have no names */
+	int64_t evaltime;  /* enum ki_d_evaltime */
 	int64_t pcapsize;
 	int64_t switchrate, aggrate, rawbytes;
 	int64_t pspec;	    /* what may be a declaration or a probe is a probe */

@@ -28,13 +28,13 @@ static void put_number(struct ki_json *j, const char *key, struct ki_d_type t, u
 		ki_json_u64(j, key, value);
 }
 
-static void put_stack(struct ki_json *j, struct ki_dlang *d, struct ki_d_type t, uint64_t number)
+static void put_stack(struct ki_json *j, struct ki_dlang *d, struct ki_d_type t, uint64_t word)
 {
 	char text[KI_D_ADDRESS];
 	struct ki_stack s;
 
 	ki_json_open(j, NULL, '[');
-	if (number && !ki_stacks_get(d->run->stacks, number, &s))
+	if (!ki_d_stack_get(d, word, &s))
 		for (uint32_t i = 0; i < s.n && (!t.num || i < t.num); i++)
 			ki_json_str(j, NULL,
 				    s.tgid ? ki_d_user_address(d, s.tgid, s.addrs[i], text)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dlang/print/show.h"
 #include "dlang/probe/probe.h"
 #include "dlang/probe/user.h"
 #include "dlang/run/run.h"
@@ -124,7 +125,9 @@ const char *ki_d_user_address(struct ki_dlang *d, uint32_t tgid, uint64_t addr,
 
 	if (!find(d, tgid, addr, &u))
 		return unknown(addr, text);
-	if (!*u.symbol)
+	if (d->set.noresolve)
+		snprintf(text, KI_D_ADDRESS, "%s:0x%" PRIx64, base_of(u.path), addr);
+	else if (!*u.symbol)
 		snprintf(text, KI_D_ADDRESS, "%s`0x%" PRIx64, base_of(u.path), addr);
 	else if (!u.offset)
 		snprintf(text, KI_D_ADDRESS, "%s`%s", base_of(u.path), u.symbol);
@@ -156,6 +159,8 @@ void ki_d_place_first(struct ki_dlang *d, enum ki_d_place place, uint64_t *words
 	if (sym)
 		*words = place == KI_D_SYM ? sym->addr : module_begin(d, sym);
 	if (!user || place == KI_D_UADDR || !find(d, (uint32_t)words[0], words[1], &u))
+		return;
+	if (d->set.noresolve && place == KI_D_USYM)
 		return;
 	words[1] = place == KI_D_USYM ? words[1] - u.offset
 				      : file_first(d, (uint32_t)words[0], u.path, words[1]);
@@ -219,7 +224,7 @@ static bool is_it(const void *numbers, uint32_t i, const void *arg)
 	const struct looked_for *l = arg;
 	struct ki_stack s;
 
-	return !ki_stacks_get(l->d->run->stacks, *v[i], &s) && begin_alike(&s, l->s, l->frames);
+	return !ki_d_stack_get(l->d, *v[i], &s) && begin_alike(&s, l->s, l->frames);
 }
 
 void ki_d_stacks_first(struct ki_dlang *d, unsigned int frames, uint64_t *words, size_t n,
@@ -233,7 +238,7 @@ void ki_d_stacks_first(struct ki_dlang *d, unsigned int frames, uint64_t *words,
 		const struct looked_for l = {d, &s, frames};
 		uint32_t found;
 
-		if (!*words || ki_stacks_get(d->run->stacks, *words, &s))
+		if (ki_d_stack_get(d, *words, &s))
 			continue;
 		found = ki_d_index_find(&index, hash_of(&s, frames), is_it, seen.v, &l);
 		if (found != UINT32_MAX)

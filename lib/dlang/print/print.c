@@ -213,7 +213,8 @@ static void put_elements(struct printing *p, const struct value *v)
 	p->dots = 0;
 	for (uint64_t i = 0; size && d && i < d->n; i++, in.bit += size) {
 		if (!(inside ? has_bytes(p, &in) : is_there(p, &in))) {
-			put_dots(p, p->depth);
+			if (!i || !is_character(in.type)) /* a string ends there */
+				put_dots(p, p->depth);
 			break;
 		}
 		if (!is_zero(p, &in))

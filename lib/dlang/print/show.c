@@ -2,6 +2,7 @@
 #include "dlang/print/show.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -121,13 +122,23 @@ void ki_d_show_conversion(struct ki_dlang *d, FILE *f, const struct ki_d_spec *s
 		ki_d_format_number(f, s, width, t, value);
 }
 
-void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, int indent, FILE *f)
+int ki_d_stack_get(const struct ki_dlang *d, uint64_t word, struct ki_stack *out)
+{
+	const uint64_t depth = word >> KI_D_DEPTH_SHIFT;
+	int ret = (uint32_t)word ? ki_stacks_get(d->run->stacks, (uint32_t)word, out) : -ENOENT;
+
+	if (!ret && depth && depth - 1 < out->n)
+		out->n = (uint32_t)(depth - 1);
+	return ret;
+}
+
+void ki_d_stack_print(struct ki_dlang *d, uint64_t word, unsigned int frames, int indent, FILE *f)
 {
 	char text[KI_D_ADDRESS];
 	struct ki_stack s;
 
 	fputc('\n', f);
-	if (!number || ki_stacks_get(d->run->stacks, number, &s))
+	if (ki_d_stack_get(d, word, &s))
 		return;
 	if (!frames)
 		frames = (unsigned int)(s.tgid ? d->set.ustackframes : d->set.stackframes);

@@ -30,9 +30,11 @@ void ki_d_show_text_or_bytes(FILE *f, const uint8_t *bytes, size_t n, int width)
 void ki_d_show_conversion(struct ki_dlang *d, FILE *f, const struct ki_d_spec *s, int width,
 			  struct ki_d_type t, uint64_t value);
 
-/* A stack by its number: a newline, and a line for each frame after so many blanks. frames 0: as
+/* A stack by its word (KI_D_DEPTH_SHIFT): 0, or -ENOENT. */
+struct ki_stack;
+int ki_d_stack_get(const struct ki_dlang *d, uint64_t word, struct ki_stack *out);
+/* A stack by its word: a newline, and a line for each frame after so many blanks. frames 0: as
  * options say. */
-void ki_d_stack_print(struct ki_dlang *d, uint64_t number, unsigned int frames, int indent,
-		      FILE *f);
+void ki_d_stack_print(struct ki_dlang *d, uint64_t word, unsigned int frames, int indent, FILE *f);
 
 #endif

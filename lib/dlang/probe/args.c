@@ -74,7 +74,12 @@ static const struct row {
 	{"proc", "signal-send", {LWP(0), PROC(1), "(int)arg2"}},
 	{"proc", "signal-discard", {LWP(0), PROC(1), "(int)arg2"}},
 	{"proc", "signal-clear", {"(int)arg0"}},
-	{"proc", "signal-handle", {"(int)arg0", "(struct kernel_siginfo *)arg1"}},
+	/* What ends a process is told to its threads as a signal 9. */
+	{"proc",
+	 "signal-handle",
+	 {"(int)(arg0 == 9 && (curthread->signal->group_exit_code & 0x7f) ? "
+	  "curthread->signal->group_exit_code & 0x7f : arg0)",
+	  "(struct kernel_siginfo *)arg1"}},
 	{"sched", "off-cpu", {LWP(0), PROC(1)}},
 	{"sched", "wakeup", {LWP(0), PROC(1)}},
 	{"sched", "enqueue", {LWP(0), PROC(1), THIS_CPU, "(int)0"}},
@@ -158,18 +163,6 @@ static bool is_function_provider(const char *name)
 	return !strcmp(name, "fbt") || !strcmp(name, "rawfbt");
 }
 
-/* NAME:entry, where a system call has that name and no function. */
-static bool is_lone_syscall(struct ki_d_checker *c, const char *const f[4])
-{
-	char name[160];
-
-	if (*f[0] || *f[1] || !*f[2] || (strcmp(f[3], "entry") != 0 && strcmp(f[3], "return") != 0))
-		return false;
-	snprintf(name, sizeof(name), "__x64_sys_%.140s", f[2]);
-	return ki_d_function_type(&c->d->types, "", name) &&
-	       !ki_d_function_type(&c->d->types, "", f[2]);
-}
-
 /* NAME1234, but not pid1234: probes that are written into a program, which says where they are. */
 static bool is_written(const char *provider)
 {
@@ -191,7 +184,7 @@ static bool resolve(struct ki_d_checker *c, const char *const f[4], struct resol
 			out->row = &rows[i];
 			return true;
 		}
-	out->is_syscall = !strcmp(f[0], "syscall") || is_lone_syscall(c, f);
+	out->is_syscall = !strcmp(f[0], "syscall") || ki_d_is_lone_syscall(c, f);
 	if (out->is_syscall)
 		out->nargs = ki_d_syscall_args(f[2]);
 	if (is_function_provider(f[0]))

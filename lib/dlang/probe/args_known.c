@@ -25,6 +25,17 @@ unsigned int ki_d_syscall_args(const char *name)
 								     : KI_D_SYSCALL_ARGS;
 }
 
+bool ki_d_is_lone_syscall(struct ki_d_checker *c, const char *const f[4])
+{
+	char name[160];
+
+	if (*f[0] || *f[1] || !*f[2] || (strcmp(f[3], "entry") != 0 && strcmp(f[3], "return") != 0))
+		return false;
+	snprintf(name, sizeof(name), "__x64_sys_%.140s", f[2]);
+	return ki_d_function_type(&c->d->types, "", name) &&
+	       !ki_d_function_type(&c->d->types, "", f[2]);
+}
+
 bool ki_d_arg_is_meant(const struct ki_d_checker *c)
 {
 	const struct ki_d_pattern *p = &c->d->patterns.v[c->clause->first];

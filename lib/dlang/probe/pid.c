@@ -209,6 +209,14 @@ static const struct ki_symbol *best_name(const struct ki_symbol *all, size_t n, 
 	return best;
 }
 
+/* Of the table of jumps to other files' functions: no function of the program. */
+static bool is_jump(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && !strcmp(at, "@plt");
+}
+
 static int find_all(struct in_process *p)
 {
 	const char *field = p->f.m->pattern->field[2];
@@ -223,6 +231,8 @@ static int find_all(struct in_process *p)
 		if (several && all[i].alias)
 			continue;
 		p->sym = best_name(all, n, i);
+		if (several && is_jump(p->sym->name) && !strchr(field, '@'))
+			continue;
 		if (!ki_d_field_matches(field, several ? p->sym->name : all[i].name) ||
 		    !ki_d_user_module(&p->f, all[i].module) ||
 		    !ki_d_finding_new(&p->f, all[i].addr, all[i].addr + 1))

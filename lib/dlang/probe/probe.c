@@ -466,7 +466,12 @@ bool ki_dlang_is_quiet(const struct ki_dlang *d)
 
 bool ki_dlang_at_exec(const struct ki_dlang *d)
 {
-	return d->set.at_exec;
+	return d->set.evaltime == KI_D_AT_EXEC;
+}
+
+bool ki_dlang_at_main(const struct ki_dlang *d)
+{
+	return d->set.evaltime == KI_D_AT_MAIN;
 }
 
 size_t ki_dlang_descriptions(const struct ki_dlang *d)

@@ -20,14 +20,23 @@
 
 /* ---- what is printed ---- */
 
+/* What a program says is its depth may not be. */
+static void print_stack(struct ki_d_reading *r, const struct ki_d_arg *a, int indent)
+{
+	const uint64_t word = ki_d_take_word(r);
+
+	r->bad |= !ki_d_stack_fits(r->c->d, word);
+	if (!r->bad)
+		ki_d_stack_print(r->c->d, word, a->node->type.num, indent, r->c->f);
+}
+
 void ki_d_print_value(struct ki_d_reading *r, const struct ki_d_arg *a, bool quiet)
 {
 	FILE *f = r->c->f;
 	char place[KI_D_ADDRESS];
 
 	if (a->form == KI_D_FORM_STACK)
-		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num,
-				 (int)r->c->d->set.stackindent, f);
+		print_stack(r, a, (int)r->c->d->set.stackindent);
 	else if (ki_d_is_place(a->node->type))
 		fprintf(f, "  %-50s", ki_d_take_place(r, a, place));
 	else if (a->form != KI_D_FORM_WORD)
@@ -43,7 +52,7 @@ static void print_conversion(struct ki_d_reading *r, const struct ki_d_spec *s,
 	char place[KI_D_ADDRESS];
 
 	if (a->form == KI_D_FORM_STACK)
-		ki_d_stack_print(r->c->d, ki_d_take_word(r), a->node->type.num, width, r->c->f);
+		print_stack(r, a, width);
 	else if (ki_d_is_place(a->node->type))
 		ki_d_format_string(r->c->f, s, width, ki_d_take_place(r, a, place));
 	else if (a->form == KI_D_FORM_WORD)
@@ -294,6 +303,9 @@ static int do_all(struct ki_d_reading *r, const struct ki_d_batch *b)
 	for (uint32_t i = b->first; !ret && i < b->first + b->n; i++)
 		if (d->actions.v[i].node)
 			ret = do_action(r, &d->actions.v[i]);
+	if (!ret && r->bad)
+		ret = ki_err_set(r->c->err, -EIO, 0,
+				 "processing aborted: Data record has incorrect size");
 	return ret;
 }
 
@@ -422,6 +434,8 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 		return end_clause(c, rec, values, cpu);
 	if (rec->id >= d->batches.n || !rec->words || values[0] >= d->probes.n)
 		return ki_err_set(c->err, -EIO, 0, "D: a record that is none");
+	if (!ki_d_has_room(d, cpu, rec->id))
+		return 0;
 	memcpy(now.values, values, rec->words * sizeof(*values));
 	now.open = d->clauses.v[d->batches.v[rec->id].clause].held;
 	if (now.open)

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dlang/run/run.h"
+
 void ki_d_hold_free(struct ki_d_hold *h)
 {
 	ki_vec_free(&h->v);
@@ -98,31 +100,27 @@ int ki_d_hold_speculation(struct ki_d_hold *h, const struct ki_dlang *d, uint64_
 	return ret;
 }
 
-/* Of a record in a speculation's buffer, where a string takes all that it may have. */
-static uint64_t size_of(const struct ki_dlang *d, const struct ki_d_held *r)
+/* All records of a clause are one in a speculation's buffer: its first one decides. */
+static bool has_room(struct ki_d_hold *h, struct ki_dlang *d, const struct ki_d_held *r)
 {
-	const struct ki_d_batch *b = &d->batches.v[r->rec.id];
-	uint64_t size = r->rec.words * sizeof(*r->values);
+	const uint64_t number = r->values[1],
+		       size = ki_d_speculated_bytes(d, d->batches.v[r->rec.id].clause);
 
-	for (uint32_t i = b->first; i < b->first + b->n; i++)
-		for (unsigned int k = 0; k < d->actions.v[i].nargs; k++)
-			if (ki_d_is_string(d->actions.v[i].args[k].node->type))
-				size += (uint64_t)d->set.strsize;
-	return size;
+	if (!r->begins)
+		return !h->full[number];
+	h->full[number] = h->bytes[number] + size > (uint64_t)d->set.specsize;
+	h->lost += h->full[number];
+	h->bytes[number] += h->full[number] ? 0 : size;
+	return !h->full[number];
 }
 
-int ki_d_hold_speculate(struct ki_d_hold *h, const struct ki_dlang *d, const struct ki_d_held *r)
+int ki_d_hold_speculate(struct ki_d_hold *h, struct ki_dlang *d, const struct ki_d_held *r)
 {
-	const uint64_t number = r->values[1], size = size_of(d, r);
+	const uint64_t number = r->values[1];
 	struct ki_d_held kept = *r;
 
-	if (!number || number > KI_D_SPECULATIONS)
+	if (!number || number > KI_D_SPECULATIONS || !has_room(h, d, r))
 		return 0;
-	if (h->bytes[number] + size > (uint64_t)d->set.specsize) {
-		h->lost++;
-		return 0;
-	}
-	h->bytes[number] += size;
 	kept.open = false;
 	return ki_d_hold_add(h, &kept);
 }

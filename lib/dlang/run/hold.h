@@ -21,6 +21,7 @@ struct ki_d_hold {
 	ki_vec(struct ki_d_held) v; /* as they came */
 	size_t live;
 	uint64_t bytes[KI_D_SPECULATIONS + 1]; /* of a speculation */
+	bool full[KI_D_SPECULATIONS + 1];      /* it had no room for the last clause's record */
 	uint64_t lost;			       /* records for which a speculation had no room */
 };
 
@@ -40,6 +41,6 @@ int ki_d_hold_speculation(struct ki_d_hold *h, const struct ki_dlang *d, uint64_
 			  ki_d_held_each *f, void *arg);
 
 /* A speculation's record: 0, -ENOMEM; one for which there is no room is counted. */
-int ki_d_hold_speculate(struct ki_d_hold *h, const struct ki_dlang *d, const struct ki_d_held *r);
+int ki_d_hold_speculate(struct ki_d_hold *h, struct ki_dlang *d, const struct ki_d_held *r);
 
 #endif

@@ -30,7 +30,7 @@
 void ki_d_later_wait(struct ki_dlang *d, int milliseconds)
 {
 	struct pollfd p[2 + LOADS] = {
-		{.fd = d->run->ring->fd, .events = POLLIN},
+		{.fd = ki_d_reads_late(d) ? -1 : d->run->ring->fd, .events = POLLIN},
 		{.fd = d->watch ? ki_d_watch_fd(d->watch) : -1, .events = POLLIN}};
 
 	poll(p, 2 + ki_d_loads_poll(d, p + 2, LOADS), milliseconds);

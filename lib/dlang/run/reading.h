@@ -14,6 +14,7 @@ struct ki_d_reading {
 	const struct ki_d_probe *probe;
 	uint32_t number; /* of the probe */
 	const uint64_t *next;
+	bool bad; /* a value is none that can be */
 	char text[8 * KI_D_COMM_WORDS + 1];
 };
 

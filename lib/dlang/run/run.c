@@ -46,6 +46,7 @@ void ki_d_run_free(struct ki_d_run *r)
 	ki_texts_map_free(r->strings);
 	ki_ring_map_free(r->ring);
 	ki_table_map_free(r->kept);
+	ki_table_map_free(r->used);
 	ki_d_hold_free(&r->hold);
 	for (size_t i = 0; i < r->events.n; i++)
 		free(r->events.v[i].name);
@@ -148,6 +149,7 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	if (!d->o.built_only)
 		fire_named(d, "BEGIN");
 	ret = ki_d_put_probes(d, err);
+	r->reads_at = now(CLOCK_MONOTONIC) + (uint64_t)d->set.switchrate;
 	return ret || !start_rest(d) ? ret : ki_d_no_memory(err);
 }
 
@@ -189,10 +191,26 @@ static int read_ring(struct ki_dlang *d, const struct ki_dlang_output *out, stru
 	struct ki_d_consumer c = {.d = d, .err = err, .out = out};
 	int ret = ki_d_outlet_begin(&c), end;
 
+	ki_d_rooms_empty(d->run);
 	if (!ret)
 		ret = ki_ring_read(d->run->ring, ki_d_consume, &c);
 	end = ki_d_outlet_end(&c);
 	return ret ? ret : end;
+}
+
+bool ki_d_reads_late(const struct ki_dlang *d)
+{
+	return d->set.switchrate > (int64_t)SECOND;
+}
+
+static bool is_to_read(struct ki_dlang *d)
+{
+	const uint64_t at = now(CLOCK_MONOTONIC);
+
+	if (ki_d_reads_late(d) && at < d->run->reads_at)
+		return false;
+	d->run->reads_at = at + (uint64_t)d->set.switchrate;
+	return true;
 }
 
 int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_output *out,
@@ -207,7 +225,7 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 	ki_d_later_wait(d, until_next(d->run, milliseconds));
 	fire_ticks(d);
 	ret = ki_d_later_look(d, out, err);
-	if (!ret)
+	if (!ret && is_to_read(d))
 		ret = read_ring(d, out, err);
 	if (ret >= 0 && !d->run->exited && d->run->cost)
 		ret = ki_d_cost_look(d, out, err);
@@ -262,6 +280,16 @@ int ki_dlang_status(const struct ki_dlang *d)
 	return d->run ? d->run->status : 0;
 }
 
+uint64_t ki_dlang_cpu_drops(const struct ki_dlang *d, unsigned int cpu)
+{
+	return d->run && cpu < KI_D_ROOMS ? d->run->rooms[cpu].drops : 0;
+}
+
+unsigned int ki_dlang_cpus(const struct ki_dlang *d)
+{
+	return d->run ? KI_D_ROOMS : 0;
+}
+
 void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out)
 {
 	*out = (struct ki_dlang_drops){0};
@@ -274,6 +302,8 @@ void ki_dlang_drops(const struct ki_dlang *d, struct ki_dlang_drops *out)
 		out->variables += d->vars.v[i]->table ? ki_table_lost(d->vars.v[i]->table) : 0;
 	out->strings = d->run->strings ? ki_texts_lost(d->run->strings) : 0;
 	out->speculations = d->run->hold.lost;
+	if (d->run->globals)
+		out->speculations += ki_global_read(d->run->globals, d->run->unkept);
 	out->errors = d->run->errors;
 	out->signals = d->run->globals ? ki_global_read(d->run->globals, d->run->unsent) : 0;
 	out->tagged = d->set.droptags;

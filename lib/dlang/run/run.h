@@ -56,6 +56,13 @@ struct ki_d_load {
 	bool waits;
 };
 
+/* What a buffer of bufsize bytes would hold of one CPU's records, and what it has no room for. */
+#define KI_D_ROOMS 1024
+struct ki_d_room {
+	uint64_t used, drops;
+	uint32_t left_out; /* the last of these: its clause + 1; 0: the last record has room */
+};
+
 struct ki_users;
 
 struct ki_d_run {
@@ -66,8 +73,10 @@ struct ki_d_run {
 	struct ki_texts_map *strings;
 	struct ki_counter_map *counters;
 	uint32_t stopped;			 /* the global that exit() sets */
-	uint32_t unsent;			 /* the one that counts lost signals */
-	struct ki_global_map *globals;		 /* NULL: it sends none */
+	uint32_t unsent;			 /* the one that counts lost signals, */
+	uint32_t unkept;			 /* and clauses that found no room to speculate */
+	struct ki_global_map *globals;		 /* NULL: there are neither */
+	struct ki_table_map *used;		 /* of speculations: bytes; NULL: they have room */
 	uint32_t token;				 /* the first of two words of strtok() */
 	uint32_t constants_next, constants_left; /* globals for strings */
 	size_t constants_in;			 /* that are in the table */
@@ -82,6 +91,7 @@ struct ki_d_run {
 	uint32_t link;	/* of that kind */
 	bool header;	/* has been printed */
 	struct ki_d_hold hold;
+	struct ki_d_room rooms[KI_D_ROOMS];
 	uint64_t errors;	  /* faults of ERROR's clauses */
 	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
 	bool exited;
@@ -90,6 +100,7 @@ struct ki_d_run {
 	bool events_read;
 	ki_vec(struct ki_d_tick) ticks;
 	ki_vec(struct ki_d_load) loads;
+	uint64_t reads_at;		/* not before that, if switchrate is more than a second */
 	size_t came;			/* batches that have been put in since */
 	struct ki_users *users;		/* of places, if there are no stacks */
 	ki_vec(struct ki_d_file) files; /* place.c */
@@ -108,6 +119,9 @@ int ki_d_put_triggers(struct ki_dlang *d, struct ki_err *err);
 int ki_d_put_probes(struct ki_dlang *d, struct ki_err *err);
 /* Those of one batch (user.h), while the others go on. */
 int ki_d_put_later(struct ki_dlang *d, uint32_t batch, struct ki_err *err);
+
+/* Records are read as switchrate says, which is more than is usual. */
+bool ki_d_reads_late(const struct ki_dlang *d);
 
 /* later.c: wait for records, or for processes that do what may matter; so many milliseconds. */
 void ki_d_later_wait(struct ki_dlang *d, int milliseconds);
@@ -147,6 +161,17 @@ int ki_d_check_sizes(struct ki_dlang *d, struct ki_err *err);
  * `most` if they are as usual, or have room for that. */
 uint32_t ki_d_agg_rows(struct ki_dlang *d, const struct ki_d_agg *a, uint32_t most);
 uint32_t ki_d_array_rows(struct ki_dlang *d, const struct ki_d_var *v, uint32_t most);
+
+/* Has option bufsize room for a batch's record, beside those since the buffers were emptied? Of a
+ * speculative clause: what its record takes of specsize. */
+bool ki_d_has_room(struct ki_dlang *d, unsigned int cpu, uint32_t batch);
+void ki_d_rooms_empty(struct ki_d_run *r);
+uint64_t ki_d_speculated_bytes(struct ki_dlang *d, uint32_t clause);
+
+/* How many frames a stack has at most. Of its word: is its depth one that it may have? */
+#define KI_D_DEPTH_SHIFT 32 /* of the word: behind the stack's number its depth + 1, or 0 */
+uint32_t ki_d_stack_frames(const struct ki_dlang *d, struct ki_d_type t);
+bool ki_d_stack_fits(const struct ki_dlang *d, uint64_t word);
 
 /* A snippet of all clauses of a probe. Free it. */
 int ki_d_code(struct ki_dlang *d, const struct ki_d_site *site, struct ki_snippet **out,

@@ -2,15 +2,31 @@
 /*
  * Sizes that options say. A buffer that has no room for one record, one row of an aggregation, one
  * variable of a thread or element of an array, as the reference has them, is refused as there. Rows
- * and elements that have no room are dropped where a program asks for less than is usual.
+ * and elements that have no room are dropped where a program asks for less than is usual. How many
+ * frames stacks have. A record for which a smaller bufsize has no room is left out where it is read:
+ * what has come from a CPU since the last reading is what the buffer holds.
  */
 #include <errno.h>
 
 #include "dlang/run/run.h"
+#include "dlang/words/names.h"
 
-#define RECORD_HEAD 24 /* with what the buffer puts before a record */
-#define ROW_HEAD    12
-#define LEAST_WORDS 5 /* of a record: ERROR's arguments, which each program has */
+#define RECORD_HEAD	24 /* with what the buffer puts before a record */
+#define SPECULATED_HEAD 16 /* of one in a speculation's buffer */
+#define ROW_HEAD	12
+#define LEAST_WORDS	5 /* of a record: ERROR's arguments, which each program has */
+
+uint32_t ki_d_stack_frames(const struct ki_dlang *d, struct ki_d_type t)
+{
+	const int64_t n = t.num ? t.num : t.user ? d->set.ustackframes : d->set.stackframes;
+
+	return (uint32_t)(n < d->set.maxframes ? n : d->set.maxframes);
+}
+
+bool ki_d_stack_fits(const struct ki_dlang *d, uint64_t word)
+{
+	return word >> KI_D_DEPTH_SHIFT <= (uint64_t)d->set.maxframes + 1;
+}
 
 static uint64_t bytes_of(struct ki_dlang *d, struct ki_d_type t)
 {
@@ -32,9 +48,9 @@ static uint64_t aligned(uint64_t at, uint64_t size)
 	return (at + to - 1) / to * to + size;
 }
 
-static uint64_t record_bytes(struct ki_dlang *d, const struct ki_d_clause *c)
+static uint64_t bytes_behind(struct ki_dlang *d, const struct ki_d_clause *c, uint64_t head)
 {
-	uint64_t n = RECORD_HEAD;
+	uint64_t n = head;
 
 	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++) {
 		const struct ki_d_batch *b = &d->batches.v[i];
@@ -47,6 +63,55 @@ static uint64_t record_bytes(struct ki_dlang *d, const struct ki_d_clause *c)
 			}
 	}
 	return n;
+}
+
+static uint64_t record_bytes(struct ki_dlang *d, const struct ki_d_clause *c)
+{
+	return bytes_behind(d, c, RECORD_HEAD);
+}
+
+uint64_t ki_d_speculated_bytes(struct ki_dlang *d, uint32_t clause)
+{
+	return bytes_behind(d, &d->clauses.v[clause], SPECULATED_HEAD);
+}
+
+static bool exits(const struct ki_dlang *d, const struct ki_d_clause *c)
+{
+	for (uint32_t i = c->first_batch; i < c->first_batch + c->nbatches; i++)
+		for (uint32_t k = 0; k < d->batches.v[i].n; k++) {
+			const struct ki_d_node *n = d->actions.v[d->batches.v[i].first + k].node;
+
+			if (n && n->sym.function->kind == KI_D_F_EXIT)
+				return true;
+		}
+	return false;
+}
+
+bool ki_d_has_room(struct ki_dlang *d, unsigned int cpu, uint32_t batch)
+{
+	struct ki_d_room *r = &d->run->rooms[cpu % KI_D_ROOMS];
+	const struct ki_d_batch *b = &d->batches.v[batch];
+	const struct ki_d_clause *c = &d->clauses.v[b->clause];
+	const uint64_t size = record_bytes(d, c);
+
+	if (d->set.bufsize >= KI_D_BUFSIZE || d->set.overwrites || b->silent || exits(d, c))
+		return true;
+	if (batch != c->first_batch)
+		return r->left_out != b->clause + 1;
+	r->left_out = 0;
+	if (r->used + size <= (uint64_t)d->set.bufsize) {
+		r->used += size;
+		return true;
+	}
+	r->left_out = b->clause + 1;
+	r->drops++;
+	return false;
+}
+
+void ki_d_rooms_empty(struct ki_d_run *r)
+{
+	for (size_t i = 0; i < KI_D_ROOMS; i++)
+		r->rooms[i].used = 0;
 }
 
 static uint64_t key_bytes(struct ki_dlang *d, const struct ki_d_type *keys, unsigned int nkeys)

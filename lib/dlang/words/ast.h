@@ -37,6 +37,7 @@ struct ki_d_type {
 	uint8_t stars;
 	bool scratch;	    /* of a pointer: it leads into scratch memory, which can be written */
 	uint16_t xlator;    /* of a struct or pointer: what its members are translated by, + 1 */
+	bool user;	    /* of KI_D_STACK: a process's */
 	uint32_t def;	    /* the number of its definition (types.h); 0: it has none */
 	const char *called; /* the base, or that of an array's elements, where it is written, if
 			       print() would say another name; it stays as long as types do */
@@ -49,19 +50,20 @@ enum ki_d_kind {
 	KI_D_SELF,   /* self->text */
 	KI_D_THIS,   /* this->text */
 	KI_D_AGG, /* @text [kid 0, linked by next] = kid 1, a call; as an argument kid 1 is NULL */
-	KI_D_INDEX,   /* kid 0 [kid 1, linked by next] */
-	KI_D_CALL,    /* text (kid 0, linked by next) */
-	KI_D_UNARY,   /* op: enum ki_unary */
-	KI_D_BINARY,  /* op: enum ki_binary, or KI_D_XOR_LOGIC */
-	KI_D_ASSIGN,  /* kid 0 = kid 1; op: enum ki_binary of `+=`, KI_BINARIES of `=` */
-	KI_D_STEP,    /* ++ and -- of kid 0; op: KI_ADD, KI_SUB; value 1: behind it */
-	KI_D_COND,    /* kids: condition, yes, no */
-	KI_D_CAST,    /* (type) kid 0 */
-	KI_D_DEREF,   /* * kid 0 */
-	KI_D_MEMBER,  /* kid 0 . text; value: the bit at which it begins; op: bits of a bit-field */
-	KI_D_ADDRESS, /* & kid 0 */
-	KI_D_SYMBOL,  /* `text, or MODULE`text: a variable of the kernel */
-	KI_D_SIZEOF,  /* sizeof kid 0, or of the type; a number once it has been checked */
+	KI_D_INDEX,    /* kid 0 [kid 1, linked by next] */
+	KI_D_CALL,     /* text (kid 0, linked by next) */
+	KI_D_UNARY,    /* op: enum ki_unary */
+	KI_D_BINARY,   /* op: enum ki_binary, or KI_D_XOR_LOGIC */
+	KI_D_ASSIGN,   /* kid 0 = kid 1; op: enum ki_binary of `+=`, KI_BINARIES of `=` */
+	KI_D_STEP,     /* ++ and -- of kid 0; op: KI_ADD, KI_SUB; value 1: behind it */
+	KI_D_COND,     /* kids: condition, yes, no */
+	KI_D_CAST,     /* (type) kid 0 */
+	KI_D_DEREF,    /* * kid 0 */
+	KI_D_MEMBER,   /* kid 0 . text; value: the bit at which it begins; op: bits of a bit-field;
+			 of a stack: its depth, or, with kid 1, the stack with that depth */
+	KI_D_ADDRESS,  /* & kid 0 */
+	KI_D_SYMBOL,   /* `text, or MODULE`text: a variable of the kernel */
+	KI_D_SIZEOF,   /* sizeof kid 0, or of the type; a number once it has been checked */
 	KI_D_OFFSETOF, /* offsetof(type, text) */
 	KI_D_COMMA,    /* kid 0, kid 1 */
 	KI_D_XLATE,    /* xlate <about> (kid 0) */

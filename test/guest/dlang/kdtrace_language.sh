@@ -63,5 +63,25 @@ is "a condition that faults takes no branch" "$(d 'BEGIN { printf("no"); if (*(i
 is "a fault in a branch ends the clause, one in the other does not" "$(d 'int x, y; BEGIN { printf("lost"); if (!x) { y = 1; z = *(int *)8; y = 2; } else w = *(int *)0; y = 3; printf("never"); } ERROR { printf("%d %d %d;", arg2, arg5, y); }
 	BEGIN { printf("kept "); if (x) { y = *(int *)0; } else { y = 5; } printf("%d;", y); } ERROR { if (y == 1) printf("E%d", y); else printf("never"); printf("F;"); } BEGIN { exit(0); }')" "0 8 1;E1F;kept 5;"
 is "what is speculative in a branch" "$(d 'BEGIN { i = speculation(); if (i) { speculate(i); printf("later "); if (i == 1) printf("too "); } printf("now "); } BEGIN { if (i == 1) commit(i); else discard(i); } BEGIN { exit(0); }')" "now later too"
+is "a rest has the quotient's sign" "$(d 'BEGIN { x = 17; y = 4; printf("%d %d %d %d %d", x % y, x % -y, -x % y, -x % -y, -7 % -3); x %= -y; printf(" %d", x); exit(0); }')" "1 -1 -1 1 1 -1"
+is "what is computed with is read before the right side changes it" "$(d 'BEGIN { i = 3; i += i++ * 2; j = 5; j -= --j; a[1] = 7; a[1] -= a[1]++ + k++; printf("%d %d %d", i, j, a[1]); exit(0); }')" "9 1 0"
+is "the order of NULL and other strings" "$(d 'BEGIN { s = "b"; n = s; n = NULL; e = ""; printf("%d%d%d%d%d%d%d%d%d%d", n < e, e < n, n <= n, n < n, s > n, n >= s, n >= e, e >= n, self->u < e, NULL < s); exit(0); }')" "1010100111"
+frames='s/+0x.*//'
+is "stacks in variables: how deep they are, and less" "$(d 'fbt::vfs_read:entry /pid == $target/ { v[1] = stack(4); self->s = v[1]; printf("%d %d %d ", v[1].depth, self->s.is_user, stack(2).depth); self->s.depth = 2;
+	printf("%d%k<%k>", self->s.depth, self->s, v[1]); @[self->s] = count(); exit(0); }' -c 'cat /etc/hostname' | grep -v "^$(cat /etc/hostname)\$" | sed "$frames" | tr '\n' ' ')" \
+	"4 0 2 2 vmlinux\`vfs_read vmlinux\`ksys_read < vmlinux\`vfs_read vmlinux\`ksys_read vmlinux\`__x64_sys_read vmlinux\`do_syscall_64 > vmlinux\`vfs_read vmlinux\`ksys_read 1 "
+is "a depth that no stack has" "$(d 'BEGIN { v = stack(2); v.depth = 1000; printf("%k", v); }'; echo $?; sed 's/^kdtrace: //' /tmp/kd.err)" "0
+processing aborted: Data record has incorrect size"
+is "bufsize: records that have no room are left out, and said" "$(timeout 60 "$kd" -xdroptags -xstrsize=2k -xbufsize=16k -qn 'BEGIN { trace("a"); trace("b"); } BEGIN { trace("c"); trace("d"); } BEGIN { trace("e"); trace("f"); } BEGIN { trace("g"); trace("h"); } BEGIN { trace("i"); trace("j"); } BEGIN { exit(0); }
+	END { trace("k"); }' 2>&1 | sed '/^$/d; s/^kdtrace: //; s/CPU [0-9]*/CPU/' | tr '\n' ';')" "abcdefk;[DTRACEDROP_PRINCIPAL] 2 drops on CPU;"
+is "specsize, byte by byte" "$(for size in 39 40 71 72; do timeout 60 "$kd" -xspecsize=$size -qn 'BEGIN { s = speculation(); x = 1ll; n = 0; } BEGIN { speculate(s); printf("%d%d%d,", x, x, x); n++; } BEGIN { speculate(s); printf("%d%d", x + 1, x + 1); n++; }
+	BEGIN { commit(s); } BEGIN { printf("%d", n); exit(0); }' 2>&1 | sed '/^$/d; s/^kdtrace: //' | tr '\n' ';'; done)" \
+	"221;1 speculative drop;111,1;1 speculative drop;111,2;1 speculative drop;111,222;"
+is "speculate() alone records what a clause without a body does" "$(timeout 60 "$kd" -n 'BEGIN { s = speculation(); } BEGIN { speculate(s); } BEGIN { commit(s); } BEGIN { exit(0); }' 2> /dev/null | grep -c ':BEGIN *$')" 2
+is "switchrate: read no sooner" "$(at=$EPOCHREALTIME; d 'BEGIN { exit(0); }' -x switchrate=3sec; echo $((${EPOCHREALTIME/./} - ${at/./} >= 3000000)))" 1
+is "noresolve: addresses of processes by their file alone" "$(d 'syscall::getpriority:entry /pid == $target/ { @[uaddr(ucaller)] = count(); @[usym(ucaller)] = count(); }' -x noresolve -c "$calls" | sed 's/:0x[0-9a-f]* */ /')" "perl 1000"
+is "what ends a process, as its signal" "$(d 'proc:::signal-handle /pid == $target/ { printf("%d", args[0]); }' -c "perl -e 'kill USR1, \$\$; sleep 1'")" "10"
+is "printsize: a string that it cuts off ends there" "$(d 'struct s { int a; char b[5]; long c; }; BEGIN { p = (struct s *)alloca(sizeof(struct s)); p->a = 1; p->b[0] = 104; p->b[1] = 105; p->b[2] = 106; p->b[3] = 107; p->c = 7; print(p); exit(0); }' -x printsize=8 | tail -n +5 | tr -d '\n')" \
+	".b = (char [5]) [(char)'h',(char)'i',(char)'j',(char)'k',],...}"
 soon "nothing is left" 0 field windows
 finish
