@@ -378,7 +378,8 @@ static int check_matches(struct session *s)
 	return fail_compile(s, &err);
 }
 
-/* The command stands at its main(), or at its first instruction: now it can be read what its notes say of types. */
+/* The command stands at its main(), or at its first instruction: now it can be read what its notes
+ * say of types. */
 static int reach_entry(struct session *s)
 {
 	struct ki_err err = {0};

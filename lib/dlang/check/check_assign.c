@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Assignments that compute: TO op= X becomes TO = TO op X, where it matters that TO is read before X
- * changes it, and where op is %, whose sign is no processor's.
+ * Assignments that compute: TO op= X becomes TO = TO op X where X changes variables, since TO is
+ * read before; and where op is %, whose sign is no processor's.
  */
 #include "dlang/check/check.h"
 

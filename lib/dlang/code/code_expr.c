@@ -384,6 +384,11 @@ struct ki_node *ki_d_gen_kept(struct ki_d_gen *g, const struct ki_d_node *n)
 	return n->kind == KI_D_INDEX ? element(g, n) : variable(g, n->sym.var);
 }
 
+static bool is_of_stack(const struct ki_d_node *n)
+{
+	return n->kind == KI_D_MEMBER && n->kid[0]->type.base == KI_D_STACK;
+}
+
 struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	if (ki_d_is_marked(g, n) || ki_d_in_variable(n))
@@ -422,10 +427,7 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 		return ki_d_gen_let(g, n);
 	case KI_D_HELD:
 		return ki_d_gen_held(g, n);
-	case KI_D_MEMBER:
-		return n->kid[0]->type.base == KI_D_STACK ? ki_d_gen_depth(g, n)
-							  : ki_d_gen_memory(g, n);
 	default:
-		return ki_d_gen_memory(g, n);
+		return is_of_stack(n) ? ki_d_gen_depth(g, n) : ki_d_gen_memory(g, n);
 	}
 }

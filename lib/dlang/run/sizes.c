@@ -2,9 +2,9 @@
 /*
  * Sizes that options say. A buffer that has no room for one record, one row of an aggregation, one
  * variable of a thread or element of an array, as the reference has them, is refused as there. Rows
- * and elements that have no room are dropped where a program asks for less than is usual. How many
- * frames stacks have. A record for which a smaller bufsize has no room is left out where it is read:
- * what has come from a CPU since the last reading is what the buffer holds.
+ * and elements that have no room are dropped where a program asks for less than is usual. A record
+ * for which a smaller bufsize has no room is left out where it is read: what has come from a CPU
+ * since the last reading is what the buffer holds. How many frames stacks have.
  */
 #include <errno.h>
 
