@@ -8,9 +8,10 @@
  * given back when the session ends.
  *
  * In this order, each once in a session but for PROCESS_MAP: PROCESS, PROCESS_MEMORY, PROCESS_MAP,
- * PROCESS_EDIT. When the session ends, or is evicted, every byte goes back in the process and in
- * what it has forked since. The memory stays where it is mapped until these processes end, or
- * become other programs: it is not known when a thread is no more in it.
+ * PROCESS_EDIT; then PROCESS_RELEASE, as often as it is wanted. When the session ends, or is
+ * evicted, every byte goes back in the process and in what it has forked since. The memory stays
+ * where it is mapped until these processes end, or become other programs: it is not known when a
+ * thread is no more in it.
  */
 #ifndef _UAPI_KERNINST_PROCESS_H
 #define _UAPI_KERNINST_PROCESS_H
@@ -112,16 +113,31 @@ struct ki_process_edits {
 	__u32 reason; /* out */
 };
 
+/*
+ * KI_IOC_PROCESS_RELEASE: give back some of the edits, for good, and leave the others. Their bytes
+ * go back as at the end, in the process and in what it has forked. No semaphores. One that has been
+ * given back already, and all of a process that has ended or of a session that has been evicted,
+ * need nothing. KI_R_NO_MEMORY, -EINTR: what has not been given back can be asked for again.
+ */
+struct ki_process_release {
+	__u32 size;
+	__u32 count;   /* 1..KI_BATCH_WINDOWS */
+	__u64 numbers; /* user memory: __u32[count]: which of the edits, in rising order */
+	__u32 zero;
+	__u32 reason; /* out */
+};
+
 /* KI_IOC_PROCESS_GO: let the thread go that waits. -ESRCH: none does, or it has gone by itself. */
 struct ki_process_go {
 	__u32 size;
 	__u32 reason; /* out */
 };
 
-#define KI_IOC_PROCESS	      _IOWR('k', 0x61, struct ki_process_open)
-#define KI_IOC_PROCESS_MEMORY _IOWR('k', 0x62, struct ki_process_memory)
-#define KI_IOC_PROCESS_MAP    _IOWR('k', 0x63, struct ki_process_map)
-#define KI_IOC_PROCESS_EDIT   _IOWR('k', 0x64, struct ki_process_edits)
-#define KI_IOC_PROCESS_GO     _IOWR('k', 0x65, struct ki_process_go)
+#define KI_IOC_PROCESS	       _IOWR('k', 0x61, struct ki_process_open)
+#define KI_IOC_PROCESS_MEMORY  _IOWR('k', 0x62, struct ki_process_memory)
+#define KI_IOC_PROCESS_MAP     _IOWR('k', 0x63, struct ki_process_map)
+#define KI_IOC_PROCESS_EDIT    _IOWR('k', 0x64, struct ki_process_edits)
+#define KI_IOC_PROCESS_GO      _IOWR('k', 0x65, struct ki_process_go)
+#define KI_IOC_PROCESS_RELEASE _IOWR('k', 0x66, struct ki_process_release)
 
 #endif

@@ -312,6 +312,8 @@ static const struct ki_ioctl {
 	{KI_IOC_PROCESS_MEMORY, ki_process_memory, ki_process_memory_take},
 	{KI_IOC_PROCESS_MAP, ki_process_map, ki_process_map_take, ki_process_map_answer},
 	{KI_IOC_PROCESS_EDIT, ki_process_edit, ki_process_edit_take, ki_process_edit_answer},
+	{KI_IOC_PROCESS_RELEASE, ki_process_release, ki_process_release_take,
+	 ki_process_release_answer},
 	{KI_IOC_PROCESS_GO, ki_process_go},
 };
 

@@ -40,6 +40,7 @@ struct ki_request {
 		struct ki_process_memory process_memory;
 		struct ki_process_map process_map;
 		struct ki_process_edits process_edits;
+		struct ki_process_release process_release;
 		struct ki_process_go process_go;
 	} arg;
 	/* Its arrays, of ki_array; NULL: not taken, or none. */

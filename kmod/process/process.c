@@ -80,7 +80,7 @@ void ki_process_changed(const struct ki_process *p, bool back)
 	ki_who_tell_process(&(struct ki_who_process){.session = p->session,
 						     .first = p->edits[0].addr,
 						     .pid = p->who.pid,
-						     .places = p->n,
+						     .places = ki_process_places(p),
 						     .back = back});
 }
 
@@ -355,13 +355,98 @@ int ki_process_edit_answer(struct ki_request *q, int err)
 	return err;
 }
 
+/* ---- giving back a part ---- */
+
+int ki_process_release_take(struct ki_request *q)
+{
+	struct ki_process_release *req = &q->arg.process_release;
+	int err = 0;
+	u32 i;
+
+	if (req->reason || req->zero || !req->count)
+		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	if (req->count > KI_BATCH_WINDOWS)
+		return ki_refuse(&req->reason, KI_R_TOO_MANY);
+	q->ids = ki_user_array(req->numbers, req->count, sizeof(*q->ids), &err);
+	for (i = 1; !err && i < req->count; i++)
+		if (q->ids[i] <= q->ids[i - 1])
+			return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
+	return err;
+}
+
+int ki_process_release(struct ki_request *q)
+{
+	lockdep_assert_held(&ki_lock);
+	return q->session->process ? 0
+				   : ki_refuse(&q->arg.process_release.reason, KI_R_BAD_REQUEST);
+}
+
+/* Those that are asked for, if they are its, and can be given back before the end. */
+static u16 choose(const struct ki_process *p, const struct ki_request *q, unsigned long *which)
+{
+	const u32 n = q->arg.process_release.count;
+	u32 i;
+
+	if (q->ids[n - 1] >= p->n)
+		return KI_R_BAD_REQUEST;
+	for (i = 0; i < n; i++) {
+		if (p->edits[q->ids[i]].flags == KI_PROCESS_SEMAPHORE)
+			return KI_R_BAD_REQUEST;
+		__set_bit(q->ids[i], which);
+	}
+	return KI_R_OK;
+}
+
+/* Threads that have met one until now go on as they do. */
+static void note_given(struct ki_process *p, const unsigned long *which)
+{
+	bitmap_or(p->given, p->given, which, p->n);
+	WRITE_ONCE(p->ngiven, bitmap_weight(p->given, p->n));
+}
+
+static int release(struct ki_process *p, const struct ki_request *q, u32 *said)
+{
+	unsigned long *which = p->n ? bitmap_zalloc(p->n, KI_GFP) : NULL;
+	unsigned long *given = p->given || !p->n ? p->given : bitmap_zalloc(p->n, KI_GFP);
+	u16 reason = KI_R_BAD_REQUEST;
+	int err = 0;
+
+	if (given && !p->given)
+		smp_store_release(&p->given, given);
+	if (p->n)
+		reason = which && given ? choose(p, q, which) : KI_R_NO_MEMORY;
+	if (!reason)
+		err = ki_process_text_release(p, which);
+	if (err == -ENOMEM)
+		reason = KI_R_NO_MEMORY;
+	if (!reason && !err)
+		note_given(p, which);
+	bitmap_free(which);
+	return reason ? ki_refuse(said, reason) : err;
+}
+
+int ki_process_release_answer(struct ki_request *q, int err)
+{
+	struct ki_process *p = q->session->process;
+
+	if (err)
+		return err;
+	mutex_lock(&p->lock);
+	if (!p->over)
+		err = release(p, q, &q->arg.process_release.reason);
+	mutex_unlock(&p->lock);
+	return err;
+}
+
+/* ---- what is told of it ---- */
+
 void ki_process_tell(const struct ki_process *p, struct ki_session_row *row)
 {
 	lockdep_assert_held(&ki_lock);
 	if (!p)
 		return;
 	row->process = p->who.pid;
-	row->places = READ_ONCE(p->over) ? 0 : smp_load_acquire(&p->n);
+	row->places = READ_ONCE(p->over) ? 0 : ki_process_places(p);
 }
 
 /* ---- the end ---- */

@@ -37,7 +37,7 @@ struct ki_process {
 	struct mutex lock;	  /* for all that is done to it; outside everything but `asking` */
 	struct ki_space *own;	  /* the first of them */
 	struct list_head spaces;  /* after it those forked from it, parents before children */
-	bool ending;		  /* no other task takes spaces out of the list */
+	bool ending;		  /* or a part is: no other task takes spaces out of the list */
 	bool over;		  /* its text has been given back: nothing more is done */
 	struct file *memory;	  /* shared with it; NULL: none yet */
 	struct work_struct ender; /* gives its text back */
@@ -47,7 +47,9 @@ struct ki_process {
 	struct list_head outlives; /* its session: of those that do */
 	const struct ki_process_edit *edits; /* in order of address */
 	u32 n;				     /* of them; what threads see: 0, then this */
-	u64 session;			     /* its number */
+	unsigned long *given; /* a bit for each that has been given back before the end; NULL */
+	u32 ngiven;	      /* of them */
+	u64 session;	      /* its number */
 	struct ki_hold hold;
 	struct ki_sleeper who; /* the process, by its first thread */
 	/* Charged to the session. ki_lock. */
@@ -68,6 +70,9 @@ int ki_process_map_answer(struct ki_request *q, int err);
 int ki_process_edit_take(struct ki_request *q);
 int ki_process_edit(struct ki_request *q) __must_hold(&ki_lock);
 int ki_process_edit_answer(struct ki_request *q, int err);
+int ki_process_release_take(struct ki_request *q);
+int ki_process_release(struct ki_request *q) __must_hold(&ki_lock);
+int ki_process_release_answer(struct ki_request *q, int err);
 int __must_check ki_process_mmap(struct ki_session *s, struct vm_area_struct *vma);
 /* What a session's row says of it: NULL is allowed. */
 void ki_process_tell(const struct ki_process *p, struct ki_session_row *row) __must_hold(&ki_lock);
@@ -104,7 +109,23 @@ void ki_holds_exit(void);
 /* process_text.c: p->lock held. */
 int __must_check ki_process_text_write(struct ki_process *p, const struct ki_process_edit *v, u32 n,
 				       struct ki_process_edits *req);
+/* All that has not been given back. */
 void ki_process_text_restore(struct ki_process *p);
+/* These alone, for good; -ENOMEM, -EINTR: perhaps some of them, and no thread knows of it. */
+int __must_check ki_process_text_release(struct ki_process *p, const unsigned long *which);
+
+static inline bool ki_process_is_given(const struct ki_process *p, u32 i)
+{
+	const unsigned long *given = smp_load_acquire(&p->given);
+
+	return given && test_bit(i, given);
+}
+
+/* How many of its places are changed. */
+static inline u32 ki_process_places(const struct ki_process *p)
+{
+	return smp_load_acquire(&p->n) - READ_ONCE(p->ngiven);
+}
 
 /* process_spaces.c */
 int ki_spaces_init(void);
@@ -114,7 +135,7 @@ int __must_check ki_spaces_begin(struct ki_process *p, struct mm_struct *mm);
 void ki_spaces_end(struct ki_process *p);
 /* The one after s; NULL. p->ending is true. */
 struct ki_space *ki_spaces_next(struct ki_process *p, struct ki_space *s);
-void ki_spaces_are_ending(struct ki_process *p);
+void ki_spaces_are_ending(struct ki_process *p, bool ending);
 /* Has another session the same breakpoint there, and the kernel is told of both, or both wait? */
 bool ki_spaces_share(const struct ki_process *p, const struct mm_struct *mm,
 		     const struct ki_process_edit *e);

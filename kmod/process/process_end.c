@@ -29,6 +29,7 @@ static void free_process(struct ki_process *p)
 	ki_hold_gone(&p->hold);
 	if (p->memory)
 		fput(p->memory);
+	bitmap_free(p->given);
 	ki_array_free(p->edits);
 	kfree(p);
 }
@@ -114,7 +115,7 @@ bool ki_held_process(struct ki_held_walk *w)
 		w->row->addr = p->n ? p->edits[0].addr : 0;
 		ki_held_sleeper(w->row, &p->who);
 		w->row->reason = KI_R_PROCESS_LOCKED;
-		w->row->count = p->n;
+		w->row->count = ki_process_places(p);
 		is_it = p;
 		break;
 	}

@@ -45,7 +45,7 @@ static const struct ki_process_edit *edit_at(const struct ki_process *p, unsigne
 		u32 mid = (lo + hi) / 2;
 
 		if (v[mid].addr == addr)
-			return &v[mid];
+			return ki_process_is_given(p, mid) ? NULL : &v[mid];
 		if (v[mid].addr < addr)
 			lo = mid + 1;
 		else
@@ -300,12 +300,12 @@ int ki_spaces_begin(struct ki_process *p, struct mm_struct *mm)
 	return 0;
 }
 
-void ki_spaces_are_ending(struct ki_process *p)
+void ki_spaces_are_ending(struct ki_process *p, bool ending)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&ki_spaces_lock, flags);
-	p->ending = true;
+	p->ending = ending;
 	raw_spin_unlock_irqrestore(&ki_spaces_lock, flags);
 }
 

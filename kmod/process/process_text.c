@@ -350,13 +350,25 @@ int ki_process_text_write(struct ki_process *p, const struct ki_process_edit *v,
 
 /* ---- giving back ---- */
 
-/* -ENOMEM: not yet. */
-static int pin_what_is_left(struct ki_pins *x, const struct ki_process *p, unsigned long *part)
+/* What is given back: all that has not been yet, or, while the rest stays, some of that. */
+struct ki_giving {
+	struct ki_process *p;
+	const unsigned long *which; /* NULL: all */
+};
+
+static bool is_given_now(const struct ki_giving *g, u32 i)
 {
+	return !ki_process_is_given(g->p, i) && (!g->which || test_bit(i, g->which));
+}
+
+/* -ENOMEM: not yet. */
+static int pin_what_is_left(struct ki_pins *x, const struct ki_giving *g, unsigned long *part)
+{
+	const struct ki_process *p = g->p;
 	u32 i;
 
 	for (i = 0; i < p->n; i++) {
-		int err = pin_edit(x, &p->edits[i]);
+		int err = is_given_now(g, i) ? pin_edit(x, &p->edits[i]) : -ENOENT;
 
 		if (err == -ENOMEM || err == -EAGAIN)
 			return -ENOMEM;
@@ -364,7 +376,8 @@ static int pin_what_is_left(struct ki_pins *x, const struct ki_process *p, unsig
 			__set_bit(i, part);
 		cond_resched();
 	}
-	return 0;
+	/* One that is being killed may fetch none. */
+	return g->which && fatal_signal_pending(current) ? -EINTR : 0;
 }
 
 /* What has become something else is left, and what others have there too. */
@@ -381,11 +394,12 @@ static void find_ours(const struct ki_pins *x, const struct ki_process *p, unsig
 	}
 }
 
-static int restore_locked(struct ki_process *p, struct ki_space *s, struct ki_pins *x,
+static int restore_locked(const struct ki_giving *g, struct ki_space *s, struct ki_pins *x,
 			  unsigned long *part)
 {
+	const struct ki_process *p = g->p;
 	struct ki_writing w = {.pins = x, .v = p->edits, .n = p->n, .part = part, .back = true};
-	int err = pin_what_is_left(x, p, part);
+	int err = pin_what_is_left(x, g, part);
 
 	if (err)
 		return err;
@@ -393,50 +407,75 @@ static int restore_locked(struct ki_process *p, struct ki_space *s, struct ki_pi
 	find_ours(x, p, part);
 	count_semaphores(&w);
 	write_steps(&w);
-	s->patched = false;
+	if (!g->which)
+		s->patched = false;
 	mutex_unlock(&ki_writes);
 	return 0;
 }
 
-static int restore_once(struct ki_process *p, struct ki_space *s)
+/* The end is not to be held up by a signal. */
+static int lock_memory(const struct ki_giving *g, struct mm_struct *mm)
 {
-	unsigned long *part = bitmap_zalloc(p->n, GFP_KERNEL);
-	struct ki_pins x = {};
-	int err = part ? pins_new(&x, s->mm, p->n) : -ENOMEM;
+	if (g->which)
+		return mmap_read_lock_killable(mm);
+	mmap_read_lock(mm);
+	return 0;
+}
 
+static int restore_once(const struct ki_giving *g, struct ki_space *s)
+{
+	unsigned long *part = bitmap_zalloc(g->p->n, GFP_KERNEL);
+	struct ki_pins x = {};
+	int err = part ? pins_new(&x, s->mm, g->p->n) : -ENOMEM;
+
+	if (!err)
+		err = lock_memory(g, s->mm);
 	if (!err) {
-		mmap_read_lock(s->mm);
-		err = restore_locked(p, s, &x, part);
+		err = restore_locked(g, s, &x, part);
 		mmap_read_unlock(s->mm);
-		unpin(&x);
 	}
+	unpin(&x);
 	bitmap_free(part);
 	return err;
 }
 
-static void restore(struct ki_process *p, struct ki_space *s)
+static int restore(const struct ki_giving *g, struct ki_space *s)
 {
 	int i, err = -ENOMEM;
 
 	if (!mmget_not_zero(s->mm))
-		return;
-	for (i = 0; i < KI_TRIES && err; i++) {
+		return 0;
+	for (i = 0; i < KI_TRIES && err == -ENOMEM; i++) {
 		if (i)
 			msleep(KI_TRY_PAUSE);
-		err = restore_once(p, s);
+		err = restore_once(g, s);
 	}
-	if (err)
-		pr_warn("kerninst: no memory to give a process its text back\n");
 	mmput(s->mm);
+	return err;
 }
 
 void ki_process_text_restore(struct ki_process *p)
 {
+	const struct ki_giving g = {.p = p};
 	struct ki_space *s;
 
 	if (!p->n)
 		return;
-	ki_spaces_are_ending(p);
+	ki_spaces_are_ending(p, true);
 	for (s = p->own; s; s = ki_spaces_next(p, s))
-		restore(p, s);
+		if (restore(&g, s))
+			pr_warn("kerninst: no memory to give a process its text back\n");
+}
+
+int ki_process_text_release(struct ki_process *p, const unsigned long *which)
+{
+	const struct ki_giving g = {.p = p, .which = which};
+	struct ki_space *s;
+	int err = 0;
+
+	ki_spaces_are_ending(p, true);
+	for (s = p->own; s && !err; s = ki_spaces_next(p, s))
+		err = restore(&g, s);
+	ki_spaces_are_ending(p, false);
+	return err;
 }

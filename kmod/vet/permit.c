@@ -70,6 +70,7 @@ static const struct {
 	{KI_IOC_PROCESS_MEMORY, KI_WRITES | KI_EDITS, offsetof(struct ki_process_memory, reason)},
 	{KI_IOC_PROCESS_MAP, KI_WRITES | KI_EDITS, offsetof(struct ki_process_map, reason)},
 	{KI_IOC_PROCESS_EDIT, KI_WRITES | KI_EDITS, offsetof(struct ki_process_edits, reason)},
+	{KI_IOC_PROCESS_RELEASE, KI_WRITES, offsetof(struct ki_process_release, reason)},
 	{KI_IOC_PROCESS_GO, KI_WRITES | KI_EDITS, offsetof(struct ki_process_go, reason)},
 	{KI_IOC_EVENT, KI_WRITES | KI_CHANGES, offsetof(struct ki_event_req, reason)},
 };

@@ -382,6 +382,7 @@ static const char *const op_names[OPS] = {
 	[OP_PROCESS_MAP] = "PROCESS_MAP",
 	[OP_PROCESS_EDIT] = "PROCESS_EDIT",
 	[OP_PROCESS_GO] = "PROCESS_GO",
+	[OP_PROCESS_RELEASE] = "PROCESS_RELEASE",
 	[OP_GLOBAL] = "GLOBAL",
 	[OP_KCOV] = "KCOV",
 };

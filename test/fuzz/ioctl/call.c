@@ -69,6 +69,7 @@ static const size_t reason_at[OPS] = {
 	[OP_PROCESS_MAP] = offsetof(struct ki_process_map, reason),
 	[OP_PROCESS_EDIT] = offsetof(struct ki_process_edits, reason),
 	[OP_PROCESS_GO] = offsetof(struct ki_process_go, reason),
+	[OP_PROCESS_RELEASE] = offsetof(struct ki_process_release, reason),
 	[OP_UNSPLICE] = offsetof(struct ki_unsplice, reason),
 };
 
@@ -265,7 +266,8 @@ static bool known(unsigned long cmd)
 	       cmd == KI_IOC_SESSION || cmd == KI_IOC_SESSION_WINDOW || cmd == KI_IOC_EVICT ||
 	       cmd == KI_IOC_HELD || cmd == KI_IOC_TEXTS || cmd == KI_IOC_PROCESS ||
 	       cmd == KI_IOC_PROCESS_MEMORY || cmd == KI_IOC_PROCESS_MAP ||
-	       cmd == KI_IOC_PROCESS_EDIT || cmd == KI_IOC_PROCESS_GO;
+	       cmd == KI_IOC_PROCESS_EDIT || cmd == KI_IOC_PROCESS_GO ||
+	       cmd == KI_IOC_PROCESS_RELEASE;
 }
 
 static void call_unknown(struct session *s, struct arena *a, struct rng *r)
@@ -285,14 +287,43 @@ static void call_unknown(struct session *s, struct arena *a, struct rng *r)
 void call_random(struct session *s, struct arena *a, struct rng *r)
 {
 	static const enum op mix[] = {
-		OP_INFO,       OP_READ,	   OP_READ,	      OP_RESERVED,    OP_COUNTERS,
-		OP_SPLICE,     OP_SPLICE,  OP_SPLICE,	      OP_SPLICE,      OP_SPLICE,
-		OP_SPLICE,     OP_SPLICE,  OP_UNSPLICE,	      OP_UNSPLICE,    OP_MMAP,
-		OP_FILE,       OP_UNKNOWN, OP_GLOBALS,	      OP_LONG,	      OP_LONG,
-		OP_LONG,       OP_LONG,	   OP_WORDS,	      OP_INSIDE,      OP_RING,
-		OP_EVENT,      OP_TABLE,   OP_STACKS,	      OP_GLOBAL,      OP_KCOV,
-		OP_TEXTS,      OP_PROCESS, OP_PROCESS_MEMORY, OP_PROCESS_MAP, OP_PROCESS_EDIT,
+		OP_INFO,
+		OP_READ,
+		OP_READ,
+		OP_RESERVED,
+		OP_COUNTERS,
+		OP_SPLICE,
+		OP_SPLICE,
+		OP_SPLICE,
+		OP_SPLICE,
+		OP_SPLICE,
+		OP_SPLICE,
+		OP_SPLICE,
+		OP_UNSPLICE,
+		OP_UNSPLICE,
+		OP_MMAP,
+		OP_FILE,
+		OP_UNKNOWN,
+		OP_GLOBALS,
+		OP_LONG,
+		OP_LONG,
+		OP_LONG,
+		OP_LONG,
+		OP_WORDS,
+		OP_INSIDE,
+		OP_RING,
+		OP_EVENT,
+		OP_TABLE,
+		OP_STACKS,
+		OP_GLOBAL,
+		OP_KCOV,
+		OP_TEXTS,
+		OP_PROCESS,
+		OP_PROCESS_MEMORY,
+		OP_PROCESS_MAP,
+		OP_PROCESS_EDIT,
 		OP_PROCESS_GO,
+		OP_PROCESS_RELEASE,
 	};
 	enum op op = mix[rng_below(r, sizeof(mix) / sizeof(*mix))];
 

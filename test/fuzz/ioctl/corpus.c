@@ -471,6 +471,7 @@ void request_make(struct request *q, enum op op, const struct session *s, struct
 		[OP_PROCESS_MAP] = request_make_process_map,
 		[OP_PROCESS_EDIT] = request_make_process_edit,
 		[OP_PROCESS_GO] = request_make_process_go,
+		[OP_PROCESS_RELEASE] = request_make_process_release,
 	};
 
 	memset(q, 0, sizeof(*q));

@@ -78,6 +78,7 @@ enum op {
 	OP_PROCESS_MAP,
 	OP_PROCESS_EDIT,
 	OP_PROCESS_GO,
+	OP_PROCESS_RELEASE,
 	OP_LONG,    /* SPLICE with a long chunk */
 	OP_KCOV,    /* all of KCOV's file */
 	OP_UNKNOWN, /* ioctl numbers that there are not */
@@ -214,7 +215,7 @@ void watch_begin(unsigned long (*progress)(void));
 /* process.c */
 void victims_begin(void); /* before anything is made that a fork would copy */
 request_maker request_make_process, request_make_process_memory, request_make_process_map,
-	request_make_process_edit, request_make_process_go;
+	request_make_process_edit, request_make_process_go, request_make_process_release;
 void request_make(struct request *q, enum op op, const struct session *s, struct arena *a,
 		  struct rng *r);
 /* May leave the request as it is. */

@@ -153,3 +153,18 @@ void request_make_process_go(struct request *q, const struct session *s, struct 
 	q->cmd = KI_IOC_PROCESS_GO;
 	*req = (struct ki_process_go){.size = sizeof(*req)};
 }
+
+void request_make_process_release(struct request *q, const struct session *s, struct arena *a,
+				  struct rng *r)
+{
+	struct ki_process_release *req = request_piece(q, a, sizeof(*req));
+	uint32_t *numbers = request_piece(q, a, 2 * sizeof(*numbers));
+
+	(void)s;
+	q->cmd = KI_IOC_PROCESS_RELEASE;
+	numbers[0] = 0;
+	numbers[1] = 1;
+	*req = (struct ki_process_release){.size = sizeof(*req),
+					   .count = rng_one_in(r, 8) ? 2 : 1,
+					   .numbers = (uintptr_t)numbers};
+}

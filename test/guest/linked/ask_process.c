@@ -96,6 +96,14 @@ static int edit(int fd, const struct ki_process_edit *v, uint32_t n)
 	return say(ret, req.reason);
 }
 
+static int release(int fd, const uint32_t *v, uint32_t n)
+{
+	struct ki_process_release req = {.size = sizeof(req), .count = n, .numbers = (uintptr_t)v};
+	int ret = ioctl(fd, KI_IOC_PROCESS_RELEASE, &req);
+
+	return say(ret, req.reason);
+}
+
 static struct ki_process_edit breakpoint(const uint8_t *at, uint64_t via)
 {
 	return (struct ki_process_edit){
@@ -118,18 +126,37 @@ static struct ki_process_edit semaphore(uint64_t at)
 }
 
 /* The child's. */
-static int word_of(pid_t pid)
+static bool peek(pid_t pid, const void *at, void *to, size_t n)
 {
 	char path[32];
-	uint16_t value;
+	ssize_t got;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (pread(fd, &value, sizeof(value), (off_t)(uintptr_t)&word) != sizeof(value))
-		return -1;
+	got = pread(fd, to, n, (off_t)(uintptr_t)at);
 	close(fd);
-	return value;
+	return got == (ssize_t)n;
+}
+
+static int word_of(pid_t pid)
+{
+	uint16_t value;
+
+	return peek(pid, &word, &value, sizeof(value)) ? value : -1;
+}
+
+/* How many of the function's first bytes are other ones than ours. */
+static int changed(pid_t pid)
+{
+	uint8_t there[6];
+	int n = 0;
+
+	if (!peek(pid, (void *)asked, there, sizeof(there)))
+		return -1;
+	for (size_t i = 0; i < sizeof(there); i++)
+		n += there[i] != ((uint8_t *)asked)[i];
+	return n;
 }
 
 static pid_t child(void)
@@ -314,6 +341,63 @@ static void together(pid_t pid, uint64_t room)
 	is("and the process has not ended", waitpid(pid, NULL, WNOHANG), 0);
 }
 
+static bool all_return(uint64_t each)
+{
+	uint64_t before, after;
+
+	usleep(100000);
+	before = *counted;
+	usleep(200000);
+	after = *counted;
+	return after > before && (after - before) % each == 0;
+}
+
+/* Two places and a semaphore, of which the first place goes before the end. */
+static void parts(pid_t pid, uint64_t room)
+{
+	const uint8_t *f = (uint8_t *)asked;
+	struct ki_process_edit e[3] = {jump(f, room), breakpoint(f + 5, room + PAGE),
+				       semaphore((uintptr_t)&word)};
+	const struct ki_process_edit theirs = breakpoint(f, room + 2 * PAGE);
+	const uint32_t turned[] = {1, 0}, twice[] = {0, 0}, first[] = {0}, none[] = {3},
+		       all[] = {0, 1}, word_too[] = {0, 2};
+	int fd = session(), other = session();
+
+	is("a part before there is a process", release(fd, first, 1),
+	   WITH(EINVAL, KI_R_BAD_REQUEST));
+	begin(fd, pid);
+	is("before there is any", release(fd, first, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	memory(fd, PAGE);
+	make_patch(fd, room);
+	map(fd, room + PAGE, PAGE, 0);
+	is("two places and a semaphore", edit(fd, e, 3), 0);
+	is("a part: none", release(fd, first, 0), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("too many", release(fd, first, KI_BATCH_WINDOWS + 1), WITH(E2BIG, KI_R_TOO_MANY));
+	is("out of order", release(fd, turned, 2), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("one twice", release(fd, twice, 2), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("one that there is not", release(fd, none, 1), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("a semaphore", release(fd, word_too, 2), WITH(EINVAL, KI_R_BAD_REQUEST));
+	is("then nothing has changed", changed(pid) > 3, true);
+	is("the first place", release(fd, first, 1), 0);
+	is("the other one stands", changed(pid), 1);
+	is("and all calls go there", all_return(1001), true);
+	is("the first one again", release(fd, first, 1), 0);
+	is("the semaphore is counted", word_of(pid), 6);
+	begin(other, pid);
+	memory(other, PAGE);
+	make_patch(other, theirs.via);
+	is("there another session puts its own", edit(other, &theirs, 1), 0);
+	is("and the calls come to that", all_return(1001), true);
+	is("both", release(fd, all, 2), 0);
+	is("the other session's stands", changed(pid), 1);
+	close(fd);
+	is("when this one has ended, too", changed(pid), 1);
+	is("and the semaphore is what it was", word_of(pid), 5);
+	close(other);
+	is("all is back", changed(pid), 0);
+	is("and the process has not ended", waitpid(pid, NULL, WNOHANG), 0);
+}
+
 static int go(int fd)
 {
 	struct ki_process_go req = {.size = sizeof(req)};
@@ -403,6 +487,7 @@ int main(void)
 	edits(pid, room + (1 << 20), true);
 	edits(pid, room + (2 << 20), false);
 	together(pid, room + (3 << 20));
+	parts(pid, room + (5 << 20));
 	holds(pid, room + (4 << 20));
 	ended();
 	return failures != 0;

@@ -54,6 +54,8 @@ UNREASONED(try_read, ki_read, KI_IOC_READ, .addr = text(fd), .len = sizeof(bytes
 	   .buf = (uintptr_t)bytes)
 UNREASONED(try_reserved, ki_reserved, KI_IOC_RESERVED, .start = 0, .end = 1)
 UNREASONED(try_global, ki_global, KI_IOC_GLOBAL, .number = 0)
+UNREASONED(try_release, ki_process_release, KI_IOC_PROCESS_RELEASE, .count = 1,
+	   .numbers = (uintptr_t)bytes)
 REQUEST(try_globals, ki_globals, KI_IOC_GLOBALS, .count = 1)
 REQUEST(try_counters, ki_counters, KI_IOC_COUNTERS, .count = 1)
 REQUEST(try_words, ki_words, KI_IOC_WORDS, .count = 1)
@@ -123,6 +125,7 @@ static const struct {
 	{"splice", CHANGES, try_splice, 0},
 	{"a dry run", CHANGES, try_dry_run, 0},
 	{"unsplice", TAKES_OUT, try_unsplice, 0},
+	{"a part of a process's text", TAKES_OUT, try_release, EINVAL},
 };
 
 void requests_try(const char *when, int fd, enum kind kind, int error, unsigned int reason)

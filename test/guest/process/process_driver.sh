@@ -174,7 +174,7 @@ wait $gdb
 is "the debugger has seen nothing" "$(grep -c SIGTRAP /tmp/gdb) $(grep -c 'exited normally' /tmp/gdb)" "0 1"
 
 # ---- refused ----
-cases "" 81 "$top/build/test/ask_process"
+cases "" 106 "$top/build/test/ask_process"
 # refused NAME STATUS PATTERN COMMAND...: that exit status, and one line with the pattern
 refused() {
 	local name=$1 wanted=$2 pattern=$3 status
