@@ -26,6 +26,13 @@ bool ki_process_points_changed(const struct ki_points *points, struct ki_target 
 struct ki_splice_process;
 bool ki_process_points_ended(const struct ki_splice_process *s);
 
+/*
+ * Has the process unmapped a file of code with a function that stands for another by this plan, of
+ * which s was made? Then s is taken out, and it is said. Asks ki_target_changes.
+ */
+bool ki_process_points_unmapped(struct ki_target *t, struct ki_splice_process *s,
+				const struct ki_plan *p, const struct ki_listener *l);
+
 /* Warn of what is missing, because a thread had no place for it. */
 void ki_process_points_lost(const struct ki_splice_process *s, pid_t pid,
 			    const struct ki_listener *l);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kerninst/process.h"
+#include "splice/plan.h"
 #include "util/listen.h"
 
 static bool is_there(const struct ki_target *t, const char *module)
@@ -84,6 +85,41 @@ bool ki_process_points_ended(const struct ki_splice_process *s)
 	struct pollfd p = {.fd = ki_process_ended(s), .events = POLLIN};
 
 	return poll(&p, 1, 0) > 0;
+}
+
+static bool held(const struct ki_change *c, const struct ki_plan *p)
+{
+	for (size_t i = 0; c->kind == KI_CHANGE_UNMAPPED && i < p->chunks.n; i++) {
+		const struct ki_chunk *chunk = &p->chunks.v[i].c;
+
+		if (chunk->kind == KI_CHUNK_REPLACE && chunk->target - c->addr < c->len)
+			return true;
+	}
+	return false;
+}
+
+bool ki_process_points_unmapped(struct ki_target *t, struct ki_splice_process *s,
+				const struct ki_plan *p, const struct ki_listener *l)
+{
+	struct ki_err err = {0};
+	struct ki_change *v;
+	bool gone = false;
+	size_t changes;
+
+	if (ki_target_changes(t, &v, &changes, &err))
+		return false;
+	for (size_t i = 0; i < changes && !gone; i++) {
+		gone = held(&v[i], p);
+		if (!gone)
+			continue;
+		ki_process_remove(s, &err);
+		ki_listener_warn(l,
+				 "process: %s has been unmapped, where a function stood for "
+				 "another: all is taken out; calls before that may have crashed it",
+				 v[i].module);
+	}
+	free(v);
+	return gone;
 }
 
 void ki_process_points_lost(const struct ki_splice_process *s, pid_t pid,

@@ -54,6 +54,7 @@ struct run {
 	struct ki_target *t;
 	struct ki_plan *plan;
 	struct ki_splice_process *process; /* what is in it; NULL: nothing, or it is the kernel */
+	bool unmapped;			   /* a function that stands for another is gone */
 	struct command command;
 };
 
@@ -69,7 +70,6 @@ static void show(void *arg, const struct ki_replacement *w, const struct ki_plac
 static int plan_one(struct run *r, const struct ki_replacement *w)
 {
 	struct ki_err err = {0};
-
 	size_t n;
 
 	if (ki_plan_replacement(r->plan, r->t, w, &err))
@@ -130,16 +130,21 @@ static int give_way(void *arg)
 	return ki_plan_give_way(r->plan, r->t, say_gave_way, arg, &err) ? cli_fail(&err) : CLI_OK;
 }
 
-/* Without a command it is over when the process is. */
-static int has_ended(void *arg)
+/* Without a command it is over when the process is, or nothing is left in it. */
+static int look_in(void *arg)
 {
-	return ki_process_points_ended(((struct run *)arg)->process) ? CLI_ERROR : CLI_OK;
+	struct run *r = arg;
+	bool ended;
+
+	r->unmapped |= ki_process_points_unmapped(r->t, r->process, r->plan, cli_listener(true));
+	ended = r->unmapped || ki_process_points_ended(r->process);
+	return ended && !r->o->command ? CLI_ERROR : CLI_OK;
 }
 
 static int replace(struct run *r)
 {
 	const bool alone = r->open.pid && !r->o->command;
-	const struct run_look look = {r->o->callers ? give_way : (alone ? has_ended : NULL), r};
+	const struct run_look look = {r->o->callers ? give_way : (r->open.pid ? look_in : NULL), r};
 	struct ki_err err = {0};
 	int ret = r->open.pid ? CLI_OK : give_way(r);
 
@@ -154,12 +159,12 @@ static int replace(struct run *r)
 			: ki_plan_apply(r->plan, r->t, false, &err))
 		return cli_fail(&err);
 	ret = run_looking(&r->command, &look);
-	if (alone && ret)
+	if (alone && ret && !r->unmapped)
 		cli_warn("process %d has ended", (int)r->open.pid);
 	if (r->process ? ki_process_remove(r->process, &err) : ki_plan_remove(r->plan, r->t, &err))
 		return cli_fail(&err);
 	run_failed(&r->command);
-	return run_status(&r->command, alone ? CLI_OK : ret);
+	return r->unmapped ? CLI_ERROR : run_status(&r->command, alone ? CLI_OK : ret);
 }
 
 static int parse_options(const struct verb *self, int argc, char **argv, struct options *o,
