@@ -163,6 +163,13 @@ struct ki_process_hit {
 int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
 			struct ki_splice_process **out, struct ki_err *err);
 
+/*
+ * Give back those at n addresses, for good; the others stay. What is none of its, or has gone
+ * already, does no harm. Errors: KI_R_NO_MEMORY, and it can be asked for again.
+ */
+int ki_process_shed_hits(struct ki_splice_process *s, const uint64_t *addrs, size_t n,
+			 struct ki_err *err);
+
 /* What the kernel calls at a hit of that address: a symbol of the live target. Its analysis has the
    reason KI_R_SELF, as all of the driver's text has; of that it alone can be spliced. NULL: the
    driver has none. */

@@ -316,6 +316,9 @@ static int add_curve(const struct ask *a, uint32_t *curve)
 		return ret;
 	}
 	*curve = (uint32_t)m->curves.n;
+	c.told = m->told_at.n > told;
+	for (size_t i = told; i < m->told_at.n; i++)
+		m->told_at.v[i].curve = *curve;
 	m->curves.v[m->curves.n++] = c;
 	return 0;
 }

@@ -91,6 +91,7 @@ struct curve {
 	uint32_t mask;		 /* then: the global variable that says at which */
 	ki_numbers needs;	 /* the insides that its predicate asks */
 	uint32_t bundle;	 /* KI_NONE: there is one chunk */
+	bool told;		 /* of a process, and counted in the kernel */
 	/* with a predicate: one for all places, or in another's process one for each; none: the
 	   bare counter */
 	ki_snippets snippets;
@@ -102,6 +103,8 @@ struct told {
 	struct ki_target *process;
 	struct ki_process_hit hit;
 	uint32_t bundle;
+	uint32_t curve;
+	bool gone; /* its curve has been taken out */
 };
 
 /* The breakpoints in one process. */
@@ -231,6 +234,9 @@ int ki_told_put(const struct ask *a, const struct told_code *t, const struct pla
 		struct code *c);
 /* Breakpoints at all places. What has none is left out of the plan, which has not been applied. */
 int ki_told_begin(struct ki_measure *m, struct ki_err *err);
+/* A curve is taken out for good; when its code has been, so are breakpoints that only it has. */
+void ki_told_shed(struct ki_measure *m, uint32_t curve);
+int ki_told_update(struct ki_measure *m, struct ki_err *err);
 int ki_told_end(struct ki_measure *m, struct ki_err *err);
 void ki_told_free(struct ki_measure *m);
 

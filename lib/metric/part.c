@@ -73,6 +73,8 @@ void ki_measure_pause(struct ki_measure *m, uint32_t part, bool pause, bool for_
 
 		for (uint32_t i = 0; c->pair == KI_NONE && i < c->nchunks; i++)
 			ki_plan_pause(m->plan, c->chunk + i, pause);
+		if (c->told && for_good)
+			ki_told_shed(m, part);
 		return;
 	}
 	part -= (uint32_t)m->curves.n;
@@ -109,5 +111,7 @@ int ki_measure_update(struct ki_measure *m, struct ki_err *err)
 		ret = ki_process_update(m->process, m->plan, err);
 	else if (!ret)
 		ret = ki_plan_update(m->plan, m->t, err);
+	if (!ret && m->told_at.n)
+		ret = ki_told_update(m, err);
 	return !ret && m->metered ? ki_costs_note(m, err) : ret;
 }

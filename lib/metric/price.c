@@ -32,6 +32,7 @@ static const uint16_t helper_costs[KI_HELPERS] = {
 #define WORDS_COST  18	/* of a process: the routine that finds the thread's row at once */
 #define CALLEE_COST 50	/* the kernel's own functions: nobody knows */
 #define TRAP_COST   358 /* from the breakpoint to the patch, in 6.1.0-56-amd64 */
+#define JMP_LEN	    5
 
 static const uint8_t board_costs[KI_BOARD_KINDS] = {
 	[KI_BOARD_JMP] = 2, [KI_BOARD_BOUNCE] = 3, [KI_BOARD_TRAP] = 1};
@@ -260,11 +261,21 @@ struct price ki_price_of_code(const struct ki_plan *p, uint32_t id, uint32_t nev
 	return code ? long_price(code, &about) : (struct price){bare, bare, bare};
 }
 
+/* The driver has one for a window's first instruction alone. */
+static uint8_t board_of(const struct ki_plan *p, uint32_t window)
+{
+	const struct ki_window *w = &p->windows.v[window];
+
+	if (!p->driven)
+		return w->board;
+	return p->copies.v[w->first_copy].orig_len < JMP_LEN ? KI_BOARD_TRAP : KI_BOARD_JMP;
+}
+
 struct price ki_price_of_chunk(const struct ki_plan *p, uint32_t id, struct price inner)
 {
 	const uint32_t window = p->chunks.v[id].c.window;
 	const struct plan_window *w = &p->more.v[window];
-	const uint8_t board = p->windows.v[window].board;
+	const uint8_t board = board_of(p, window);
 	const uint32_t sharing = w->active ? w->active : w->chunks;
 	double jumps = board_costs[board] + (board == KI_BOARD_TRAP ? TRAP_COST : 0);
 

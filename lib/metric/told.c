@@ -189,6 +189,46 @@ int ki_told_begin(struct ki_measure *m, struct ki_err *err)
 	return ret;
 }
 
+/* ---- what is taken out before the end ---- */
+
+void ki_told_shed(struct ki_measure *m, uint32_t curve)
+{
+	for (size_t i = 0; i < m->told_at.n; i++)
+		m->told_at.v[i].gone |= m->told_at.v[i].curve == curve;
+}
+
+static bool is_wanted(const struct ki_measure *m, const struct told *t)
+{
+	for (size_t i = 0; i < m->told_at.n; i++) {
+		const struct told *o = &m->told_at.v[i];
+
+		if (!o->gone && o->process == t->process && o->hit.addr == t->hit.addr)
+			return true;
+	}
+	return false;
+}
+
+int ki_told_update(struct ki_measure *m, struct ki_err *err)
+{
+	uint64_t *addrs = calloc(m->told_at.n + 1, sizeof(*addrs));
+	int ret = addrs ? 0 : ki_err_set(err, -ENOMEM, 0, "measurement: out of memory");
+
+	for (size_t k = 0; !ret && k < m->hits.n; k++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < m->told_at.n; i++) {
+			const struct told *t = &m->told_at.v[i];
+
+			if (t->gone && t->process == m->hits.v[k].process && !is_wanted(m, t))
+				addrs[n++] = t->hit.addr;
+		}
+		if (n && m->hits.v[k].splice)
+			ret = ki_process_shed_hits(m->hits.v[k].splice, addrs, n, err);
+	}
+	free(addrs);
+	return ret;
+}
+
 int ki_told_end(struct ki_measure *m, struct ki_err *err)
 {
 	int ret = 0;

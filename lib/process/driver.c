@@ -164,6 +164,35 @@ static int install(struct ki_splice_process *s, struct ki_err *err)
 	return ret;
 }
 
+int ki_driver_release(const struct ki_splice_process *s, const uint32_t *v, size_t n,
+		      struct ki_err *err)
+{
+	struct ki_process_release req = {
+		.size = sizeof(req), .count = (uint32_t)n, .numbers = (uintptr_t)v};
+	const int ret = n ? call(s->device, KI_IOC_PROCESS_RELEASE, &req) : 0;
+
+	return ret ? refused(s, ret, req.reason, 0, err) : 0;
+}
+
+static int release(struct ki_splice_process *s, struct ki_err *err)
+{
+	struct ki_linked *x = &s->linked;
+	uint32_t *v = calloc(x->edits.n + 1, sizeof(*v));
+	size_t n = 0;
+	int ret;
+
+	if (!v)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
+	for (uint32_t i = 0; i < x->edits.n; i++)
+		if (x->released[i] == KI_TO_RELEASE)
+			v[n++] = i;
+	ret = ki_driver_release(s, v, n, err);
+	for (size_t i = 0; !ret && i < n; i++)
+		x->released[v[i]] = KI_RELEASED;
+	free(v);
+	return ret;
+}
+
 /* Closed, it gives back all. */
 static int give_back(struct ki_splice_process *s, struct ki_err *err)
 {
@@ -174,4 +203,4 @@ static int give_back(struct ki_splice_process *s, struct ki_err *err)
 	return 0;
 }
 
-const struct ki_process_way ki_process_way_of_driver = {check, install, give_back, NULL};
+const struct ki_process_way ki_process_way_of_driver = {check, install, give_back, release};

@@ -226,6 +226,32 @@ int ki_process_new_hits(struct ki_target *t, struct ki_process_hit *v, size_t n,
 	return put_in(t, v, n, KI_PROCESS_HIT, out, err);
 }
 
+static bool is_at(const struct ki_edit *e, const uint64_t *addrs, size_t n)
+{
+	for (size_t i = 0; i < n && !(e->flags & KI_PROCESS_SEMAPHORE); i++)
+		if (addrs[i] == e->addr)
+			return true;
+	return false;
+}
+
+int ki_process_shed_hits(struct ki_splice_process *s, const uint64_t *addrs, size_t n,
+			 struct ki_err *err)
+{
+	const struct ki_linked *x = &s->linked;
+	uint32_t *v = calloc(x->edits.n + 1, sizeof(*v));
+	size_t found = 0;
+	int ret;
+
+	if (!v)
+		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
+	for (uint32_t i = 0; i < x->edits.n; i++)
+		if (is_at(&x->edits.v[i], addrs, n))
+			v[found++] = i;
+	ret = ki_driver_release(s, v, found, err);
+	free(v);
+	return ret;
+}
+
 /* ---- where the loader waits ---- */
 
 #define LOADED "_dl_debug_state" /* what it calls for debuggers; of all C libraries */

@@ -296,6 +296,7 @@ static int attempt(struct ki_splice_process *s, struct ki_target *t, struct ki_p
 	if (!ret)
 		ret = look_at_linked(s, t, p, err);
 	p->user = true;
+	p->driven = s->way == &ki_process_way_of_driver;
 	p->tally = s->linked.blocks;
 	if (!ret && s->linked.arenas.n && !s->dry)
 		ret = s->way->install(s, err);
@@ -327,10 +328,8 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 			"can be counted",
 			process->pid);
 	/* The driver maps no memory of the process's own, which words of threads are. */
-	/* Nor does it give back a part of what it has put in. */
-	s->way = !process->words && !s->sheds && !s->alone && ki_process_by_driver(t)
-			 ? &ki_process_way_of_driver
-			 : &way_of_guard;
+	s->way = !process->words && !s->alone && ki_process_by_driver(t) ? &ki_process_way_of_driver
+									 : &way_of_guard;
 	if (s->told && s->way == &way_of_guard)
 		return ki_err_reason(err, KI_R_NOT_IN_PROCESS, 0, "process %d: not by the driver",
 				     process->pid);

@@ -24,7 +24,7 @@ struct ki_process_way {
 	int (*install)(struct ki_splice_process *s, struct ki_err *err);
 	/* The process has its text back. More than once does no harm. */
 	int (*remove)(struct ki_splice_process *s, struct ki_err *err);
-	/* What is marked is given back; NULL: it cannot be done. */
+	/* What is marked is given back. */
 	int (*release)(struct ki_splice_process *s, struct ki_err *err);
 };
 
@@ -58,6 +58,10 @@ int ki_process_tell(struct ki_target *t, struct ki_plan *p, const struct ki_proc
 /* What all of these do; *what says how. */
 int ki_process_put(const struct ki_splice_process *what, struct ki_target *t, struct ki_plan *p,
 		   struct ki_splice_process **out, struct ki_err *err);
+
+/* Of the driver's way: give these edits back, by number, in rising order. */
+int ki_driver_release(const struct ki_splice_process *s, const uint32_t *v, size_t n,
+		      struct ki_err *err);
 
 /* The device, with this process begun; -1: the driver is not there, or does not do it. */
 int ki_driver_open(pid_t pid);

@@ -76,6 +76,7 @@ struct ki_plan {
 	ki_vec(struct plan_led) led;
 	bool user;	 /* it is in a process; */
 	bool sheds;	 /* and some of it may be given back before the rest */
+	bool driven;	 /* by the driver: what is no jump there is a breakpoint */
 	bool tally;	 /* with counters of each thread there (process/tally.h) */
 	bool bundling;	 /* chunks that are added belong to the last bundle */
 	uint16_t stage;	 /* of chunks that are added */

@@ -136,7 +136,7 @@ int recorder_group_resolve(struct ki_recorder_group *g, const struct ki_record_m
 	next->point += (uint32_t)g->points.v.n;
 	g->prediction.listener = r->listener;
 	if (!ret && g->predicted)
-		ret = ki_predict_for(&g->prediction, &g->points, r->t, &g->asked, &how, &r->err);
+		ret = ki_predict_for(&g->prediction, &g->points, of, &g->asked, &how, &r->err);
 	if (ret)
 		return ret;
 	g->seen = calloc(g->points.v.n + 1, sizeof(*g->seen));

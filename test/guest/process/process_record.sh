@@ -107,6 +107,12 @@ ok "by what is in memory, with a distribution" by --by 'number:*(u32 *)(arg1 + 4
 is "as often" "$(awk -F, 'NR > 1 { n += $NF } END { print n }' /tmp/csv)" 1000
 ok "results" by --by 'bad:retval < 0' "$work:exit"
 is "as often as the program says" "$(table bad COUNT)" "$(awk '{ n[$4 < 0]++ } END { for (b in n) print b, n[b] }' /tmp/did | sort)"
+used() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; } # ticks of 10 ms
+then=$(used)
+ok "their own time by thread" by --by tid -m vtime "$work"
+is "the calls of each" "$(table tid COUNT)" "$(awk '{ n[$1]++ } END { for (t in n) print t, n[t] }' /tmp/did | sort)"
+ok "each took some, all not more than there was" eval "table 'sum(vtime)' | awk -v most=$((10 * ($(used) - then + 2))) '
+	{ all += 1000 * \$1; some += \$1 > 0 } END { print NR, some, all, most; exit !(some == NR && NR == 2 && all <= most) }'"
 is "of two sides without keys" "$("$ki" stat "$work" vfs_read 2>&1 | grep -c 'one process at a time') $?" "1 0"
 ok "the text is back" same
 end
@@ -150,7 +156,7 @@ refused "the kernel's stack" 1 "ustack" "$ki" record -q -o /tmp/rec "$pid/record
 refused "no such function" 1 "no function" "$ki" record -q -o /tmp/rec "$pid/recorded:wrok"
 refused "no such process" 1 "4194000" "$ki" record -q -o /tmp/rec "4194000/recorded:work"
 refused "a kernel thread" 1 "2" "$ki" record -q -o /tmp/rec "2/work"
-refused "a budget" 2 "not built for processes" "$ki" record --budget 1% -o /tmp/rec "$pid/recorded:work"
+refused "what a command would cost" 2 "does not run yet" "$ki" record --dry-run --cost command/recorded:work -- "$bin/recorded"
 refused "nobody's" 3 "." setpriv --reuid 65534 --clear-groups "$ki" record -q -o /tmp/rec "$pid/recorded:work"
 ok "nothing has changed" same
 if [ -e "$bin/narrow" ]; then

@@ -121,7 +121,7 @@ static int take_point(const void *self, const char *text, void *to)
 		*values++ = 0;
 	a.pid = open_prefix(a.point, &rest);
 	memmove(a.point, rest, strlen(rest) + 1);
-	o->any_process |= a.pid != 0;
+	o->any_command |= a.pid == OPEN_COMMAND;
 	o->any_values |= values != NULL;
 	o->r.asks.v[o->r.asks.n++] = a;
 	if (a.until > 0 && a.until <= a.at)
@@ -157,9 +157,8 @@ static int check_together(const struct verb *self, struct record_options *o)
 	if (o->r.budget > 0 && o->dry_run)
 		return cli_misuse(self,
 				  "--budget and --dry-run: nothing would be spent; use --cost");
-	if (o->any_process && (o->r.budget > 0 || o->r.predict))
-		return cli_misuse(self, "%s: that is not built for processes yet",
-				  o->r.predict ? "--cost" : "--budget");
+	if (o->any_command && o->r.predict)
+		return cli_misuse(self, "--cost: a command that does not run yet costs nothing");
 	if (o->any_values && o->r.mode == KI_RECORDER_TOTALS)
 		return cli_misuse(self, "--mode totals counts: there are no values");
 	if (o->interval > 0 && !has)

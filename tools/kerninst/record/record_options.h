@@ -12,7 +12,7 @@
 
 struct record_options {
 	struct ki_recorder_options r;
-	bool any_process;
+	bool any_command;
 	bool json, progress, self, any_values, show_code, dry_run;
 	double interval, duration; /* 0: none */
 	double at, until;	   /* of what is read next */

@@ -79,7 +79,7 @@ static int check(const struct verb *self, const struct stat_options *o, pid_t pi
 		const char *name;
 	} rows[] = {
 		{o->when.own, "--own"},
-		{o->dry_run && o->cost, "--cost with --dry-run"},
+		{o->dry_run && o->cost && pid == OPEN_COMMAND, "a command's --cost"},
 		{o->hash && pid == OPEN_COMMAND, "--text-hash of a command"},
 		{o->preset, "a preset"},
 		{o->moving != KI_MOVING_AUTO, "--move"},

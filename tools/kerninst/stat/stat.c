@@ -151,7 +151,7 @@ static int find_points(struct run *r)
 		ret = find(r, &how);
 	if (!ret && o->cost && o->dry_run)
 		ret = told(r, ki_predict_for(&r->prediction, &s->points, s->t,
-					     &r->asked.of.v[0].asked, &how, &r->err));
+					     &r->asked.of.v[s->pid ? 1 : 0].asked, &how, &r->err));
 	if (!ret && s->costed && !o->dry_run)
 		ret = told(r, ki_cost_new(&s->cost, &s->points, &r->err));
 	return ret;
