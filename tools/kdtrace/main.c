@@ -78,17 +78,19 @@ static int fail_compile(const struct session *s, const struct ki_err *err)
 	const struct ki_dlang_where *w = &s->o.where;
 	const struct piece *p = s->o.pieces.v;
 	char line[32] = "";
-	bool is_script;
+	bool is_script, is_long;
 
 	if (!w->tag)
 		return fail(err);
 	while (p + 1 < s->o.pieces.v + s->o.pieces.n && p[1].begins <= w->at)
 		p++;
 	is_script = !strcmp(p->what, "script");
-	if (is_script)
+	is_long = !is_script && strchr(p->name, '\n');
+	if (is_script || is_long)
 		snprintf(line, sizeof(line), "line %u: ", w->line);
-	say("%s %s: %s%s%s%s%s", is_script ? "failed to compile script" : "invalid probe specifier",
-	    p->name, s->o.tags ? "[" : "", s->o.tags ? w->tag : "", s->o.tags ? "] " : "", line,
+	say("%s%s%s: %s%s%s%s%s",
+	    is_script ? "failed to compile script " : "invalid probe specifier",
+	    is_script || is_long ? "" : " ", is_long ? "" : p->name, s->o.tags ? "[" : "", s->o.tags ? w->tag : "", s->o.tags ? "] " : "", line,
 	    ki_dlang_reason(err));
 	if (!s->o.plain)
 		show_place(w);

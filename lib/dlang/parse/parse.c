@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/words/names.h"
+
 #define FIELDS 4
 
 static const char *const marks[] = {
@@ -144,6 +146,30 @@ static int branch(struct ki_d_parser *p, struct ki_d_node ***end)
 	return 0;
 }
 
+/* Is it done for what it does, not for a value? */
+static bool acts(const struct ki_d_node *n)
+{
+	const struct ki_d_function *f = n->kind == KI_D_CALL ? ki_d_function_find(n->text) : NULL;
+
+	if (n->kind == KI_D_COND)
+		return acts(n->kid[1]) || acts(n->kid[2]);
+	return f ? ki_d_is_action(f) || ki_d_has_no_value(f) : n->kind == KI_D_AGG && n->kid[1];
+}
+
+/* As a statement, CONDITION ? ACTION : 1 is if. */
+static struct ki_d_node *choice(struct ki_d_node *n)
+{
+	if (n->kind == KI_D_NUMBER)
+		return NULL;
+	if (n->kind != KI_D_COND || !acts(n))
+		return n;
+	n->kind = KI_D_IF;
+	n->is_choice = true;
+	n->kid[1] = choice(n->kid[1]);
+	n->kid[2] = choice(n->kid[2]);
+	return n;
+}
+
 static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 {
 	int ret;
@@ -161,6 +187,8 @@ static int statement(struct ki_d_parser *p, struct ki_d_node ***end)
 				p->keyed->text);
 	if (ret)
 		return ret;
+	if ((**end)->kind == KI_D_COND)
+		**end = choice(**end);
 	*end = &(**end)->next;
 	return ki_lex_is(&p->lex, "}") ? 0 : ki_lex_take(&p->lex, ";");
 }

@@ -25,21 +25,21 @@ static int number(const char **p)
 	return n > WIDEST ? WIDEST : (int)n;
 }
 
+/* The @ of printa() may stand before them, among them, or behind the width. */
 static void take_flags(const char **p, struct ki_d_spec *out)
 {
 	size_t n = 0;
 
-	while (**p && strchr("-+ #0'", **p)) {
-		if (n + 1 < sizeof(out->flags))
+	for (; **p && strchr("-+ #0'@", **p); ++*p) {
+		if (**p == '@')
+			out->at = true;
+		else if (n + 1 < sizeof(out->flags))
 			out->flags[n++] = **p;
-		++*p;
 	}
 }
 
 static int conversion(const char **p, struct ki_d_spec *out, const char **why)
 {
-	out->at = **p == '@';
-	*p += out->at;
 	take_flags(p, out);
 	out->width = out->precision = -1;
 	if (**p == '*') {

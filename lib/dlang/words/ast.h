@@ -97,6 +97,7 @@ struct ki_d_node {
 	} sym;
 	bool is_builtin; /* of KI_D_NAME */
 	bool is_turn;	 /* of KI_D_NUMBER: a loop's variable in one of its turns */
+	bool is_choice;	 /* of KI_D_IF: it was written with ? and : */
 	bool is_user;	 /* of KI_D_CAST: args[] of a program's own probe */
 	struct ki_d_node *all;
 	char text[];
