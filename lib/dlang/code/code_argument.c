@@ -52,6 +52,21 @@ static struct ki_node *profile_argument(struct ki_d_gen *g, unsigned int i)
 		 : ki_expr_cond(g->s, user, number(g, 0), ip);
 }
 
+#define BIO_BYTES 40 /* of struct bio: bi_iter.bi_size */
+#define PAGE	  4096
+
+static struct ki_node *pages(struct ki_d_gen *g)
+{
+	struct ki_node *bytes =
+		ki_expr_load(g->s, KI_U32,
+			     ki_expr_binary(g->s, KI_ADD, ki_expr_param(g->s, 0),
+					    ki_expr_const(g->s, KI_U64, BIO_BYTES)));
+
+	bytes = ki_expr_binary(g->s, KI_ADD, ki_expr_cast(g->s, KI_I64, bytes),
+			       number(g, PAGE - 1));
+	return ki_expr_binary(g->s, KI_SHR, bytes, number(g, __builtin_ctz(PAGE)));
+}
+
 static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook *h, unsigned int i)
 {
 	const int param = ki_d_hook_param(h, i);
@@ -63,6 +78,8 @@ static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook 
 	switch (ki_d_hook_letter(h, i)) {
 	case 'y':
 		return number(g, 1);
+	case 'b':
+		return pages(g);
 	case 'v':
 		return retval(g);
 	case 'k':

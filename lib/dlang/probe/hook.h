@@ -41,6 +41,8 @@ enum ki_d_guard {
 	KI_D_NULL,	 /* it is 0 */
 	KI_D_SUCCEEDED,	 /* it is an int that is not */
 	KI_D_POSITIVE,	 /* it is above 0 */
+	KI_D_HAS_BIT,	 /* it has one of the bits `value` */
+	KI_D_BYTE_IS,	 /* the byte `offset` bytes behind parameter `param` is `value` */
 };
 
 struct ki_d_guarded {
@@ -61,7 +63,8 @@ struct ki_d_hook {
 	 * A letter for each argument: the parameter '0' to '9'; '-': 0; '1' more than that, 'y'; a
 	 * word before parameter 0, '<'; the value that is returned, 'v'. Of a return, what was when
 	 * the function was called: parameter 0, 'k'; how many nanoseconds ago that was, 't'. 'K':
-	 * parameter 0 of another row's function that has jumped here.
+	 * parameter 0 of another row's function that has jumped here. 'b': so many pages as the
+	 * struct bio has that parameter 0 leads to.
 	 */
 	const char *map;
 	bool jumps;	/* another row has a 'K': only returns count */

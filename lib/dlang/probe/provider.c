@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "dlang/probe/probe.h"
 #include "dlang/probe/user.h"
@@ -102,7 +103,7 @@ static uint64_t period(const char *text)
 
 	for (size_t i = 0;
 	     isdigit((unsigned char)*text) && n > 0 && i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(end, units[i].name))
+		if (!strcasecmp(end, units[i].name))
 			seconds = units[i].seconds > 0 ? n * units[i].seconds : 1 / n;
 	return seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
 }
@@ -171,6 +172,8 @@ const struct ki_d_provider ki_d_providers[] = {
 	{"tcp", ki_d_find_stable, 0, false},
 	{"udp", ki_d_find_stable, 0, false},
 	{"callout", ki_d_find_stable, 0, false},
+	{"vminfo", ki_d_find_stable, 0, false},
+	{"sysinfo", ki_d_find_stable, 0, false},
 	{"pid", ki_d_find_pid, 0, true},
 	{"", ki_d_find_usdt, 0, true}, /* any other name with a number */
 	{NULL, NULL, 0, false},

@@ -44,6 +44,22 @@
 		.kind = KI_D_NULL                                                                  \
 	}
 
+/* Of what handle_mm_fault returns, VM_FAULT_MAJOR. */
+#define FROM_DISK                                                                                  \
+	{                                                                                          \
+		.kind = KI_D_HAS_BIT, .value = 4                                                   \
+	}
+/* The least byte of bi_opf of the struct bio, REQ_OP_READ or REQ_OP_WRITE. */
+#define BIO_IS(v)                                                                                  \
+	{                                                                                          \
+		.kind = KI_D_BYTE_IS, .offset = 16, .value = (v)                                   \
+	}
+/* What leaves the CPU has not been going to sleep. */
+#define STILL_RUNS                                                                                 \
+	{                                                                                          \
+		.kind = KI_D_PARAM_IS, .param = 4                                                  \
+	}
+
 #define ALWAYS                                                                                     \
 	{                                                                                          \
 		0                                                                                  \
@@ -66,6 +82,8 @@
 #define AT_TIMER     "timer", false
 #define AT_WORKQUEUE "workqueue", false
 #define AT_IRQ	     "irq", false
+#define AT_MODULE    "module", false
+#define AT_VMSCAN    "vmscan", false
 
 /* A lock has a function for each of what it keeps away meanwhile. */
 #define LOCKS(name, where, lock, last, map)                                                        \
@@ -74,6 +92,16 @@
 		{"lockstat", name, where, lock "_irq", map, ALWAYS},                               \
 	{                                                                                          \
 		"lockstat", name, where, lock last, map, ALWAYS                                    \
+	}
+
+/* What reads or writes a file at once. */
+#define CALLS(name, call)                                                                          \
+	{"sysinfo", name, CALL, "__x64_sys_" call, "y", ALWAYS},                                   \
+		{"sysinfo", name, CALL, "__x64_sys_" call "v", "y", ALWAYS},                       \
+		{"sysinfo", name, CALL, "__x64_sys_p" call "64", "y", ALWAYS},                     \
+		{"sysinfo", name, CALL, "__x64_sys_p" call "v", "y", ALWAYS},                      \
+	{                                                                                          \
+		"sysinfo", name, CALL, "__x64_sys_p" call "v2", "y", ALWAYS                        \
 	}
 
 static const struct row {
@@ -111,6 +139,7 @@ static const struct row {
 	{"sched", "dequeue", CALL, "dequeue_task_fair", "11", ALWAYS},
 	{"sched", "tick", CALL, "scheduler_tick", "-", ALWAYS},
 	{"sched", "tick", CALL, "sched_tick", "-", ALWAYS},
+	{"sched", "change-pri", CALL, "set_user_nice", "001", ALWAYS},
 	{"sched", "migrate", AT_SCHED, "sched_migrate_task", "12", ALWAYS},
 	{"io", "start", AT_BLOCK, "block_bio_queue", "1", ALWAYS},
 	{"io", "done", AT_BLOCK, "block_bio_complete", "2", ALWAYS},
@@ -197,6 +226,58 @@ static const struct row {
 	{"callout", "tasklet-start", AT_IRQ, "tasklet_entry", "12", ALWAYS},
 	{"callout", "tasklet-end", AT_IRQ, "tasklet_exit", "12", ALWAYS},
 	{"callout", "thread-start", CALL, "kthread", "0", ALWAYS},
+	{"vminfo", "anonpgin", CALL, "swap_readpage", "y", ALWAYS},
+	{"vminfo", "anonpgin", CALL, "swap_read_folio", "y", ALWAYS},
+	{"vminfo", "anonpgout", CALL, "__swap_writepage", "y", ALWAYS},
+	{"vminfo", "as_fault", CALL, "handle_mm_fault", "y", ALWAYS},
+	{"vminfo", "cow_fault", CALL, "wp_page_copy", "y", ALWAYS},
+	{"vminfo", "cow_fault", CALL, "do_cow_fault", "y", ALWAYS},
+	{"vminfo", "dfree", AT_VMSCAN, "mm_vmscan_lru_shrink_inactive", "3", SET(3)},
+	{"vminfo", "maj_fault", RETURN, "handle_mm_fault", "y", FROM_DISK},
+	{"vminfo", "pgin", CALL, "submit_bio", "y", BIO_IS(0)},
+	{"vminfo", "pgout", CALL, "submit_bio", "y", BIO_IS(1)},
+	{"vminfo", "pgpgin", CALL, "submit_bio", "b", BIO_IS(0)},
+	{"vminfo", "pgpgout", CALL, "submit_bio", "b", BIO_IS(1)},
+	{"vminfo", "pgrrun", AT_VMSCAN, "mm_vmscan_kswapd_wake", "y", ALWAYS},
+	{"vminfo", "prot_fault", CALL, "bad_area_access_error", "y", ALWAYS},
+	{"vminfo", "scan", AT_VMSCAN, "mm_vmscan_lru_isolate", "4", SET(4)},
+	{"vminfo", "zfod", CALL, "do_anonymous_page", "y", ALWAYS},
+	{"sysinfo", "bread", CALL, "submit_bio", "y", BIO_IS(0)},
+	{"sysinfo", "bwrite", CALL, "submit_bio", "y", BIO_IS(1)},
+	{"sysinfo", "cpu_ticks_kernel", CALL, "account_system_time", "y", ALWAYS},
+	{"sysinfo", "cpu_ticks_user", CALL, "account_user_time", "y", ALWAYS},
+	{"sysinfo", "idlethread", CALL, "set_next_task_idle", "y", ALWAYS},
+	{"sysinfo", "inv_swtch", AT_SCHED, "sched_switch", "y", STILL_RUNS},
+	{"sysinfo", "modload", AT_MODULE, "module_load", "y", ALWAYS},
+	{"sysinfo", "modunload", AT_MODULE, "module_free", "y", ALWAYS},
+	{"sysinfo", "msg", CALL, "__x64_sys_msgsnd", "y", ALWAYS},
+	{"sysinfo", "msg", CALL, "__x64_sys_msgrcv", "y", ALWAYS},
+	{"sysinfo", "mutex_adenters", CALL, "__mutex_lock.constprop.0", "y", ALWAYS},
+	{"sysinfo", "mutex_adenters", CALL, "__mutex_lock", "y", ALWAYS},
+	{"sysinfo", "namei", CALL, "filename_lookup", "y", ALWAYS},
+	{"sysinfo", "namei", CALL, "do_filp_open", "y", ALWAYS},
+	{"sysinfo", "namei", CALL, "filename_parentat", "y", ALWAYS},
+	{"sysinfo", "namei", CALL, "__filename_parentat", "y", ALWAYS},
+	{"sysinfo", "nthreads", AT_SCHED, "sched_process_fork", "y", ALWAYS},
+	{"sysinfo", "pswitch", AT_SCHED, "sched_switch", "y", ALWAYS},
+	{"sysinfo", "readch", RETURN, "vfs_read", "v", POSITIVE},
+	{"sysinfo", "readch", RETURN, "vfs_readv", "v", POSITIVE},
+	{"sysinfo", "rw_rdfails", CALL, "rwsem_down_read_slowpath", "y", ALWAYS},
+	{"sysinfo", "rw_wrfails", CALL, "rwsem_down_write_slowpath", "y", ALWAYS},
+	{"sysinfo", "sema", CALL, "__x64_sys_semop", "y", ALWAYS},
+	{"sysinfo", "sema", CALL, "__x64_sys_semtimedop", "y", ALWAYS},
+	{"sysinfo", "sysexec", CALL, "__x64_sys_execve", "y", ALWAYS},
+	{"sysinfo", "sysexec", CALL, "__x64_sys_execveat", "y", ALWAYS},
+	{"sysinfo", "sysfork", CALL, "__x64_sys_fork", "y", ALWAYS},
+	{"sysinfo", "sysfork", CALL, "__x64_sys_clone", "y", ALWAYS},
+	{"sysinfo", "sysfork", CALL, "__x64_sys_clone3", "y", ALWAYS},
+	CALLS("sysread", "read"),
+	{"sysinfo", "sysvfork", CALL, "__x64_sys_vfork", "y", ALWAYS},
+	CALLS("syswrite", "write"),
+	{"sysinfo", "writech", RETURN, "vfs_write", "v", POSITIVE},
+	{"sysinfo", "writech", RETURN, "vfs_writev", "v", POSITIVE},
+	{"sysinfo", "xcalls", CALL, "native_send_call_func_single_ipi", "y", ALWAYS},
+	{"sysinfo", "xcalls", CALL, "native_send_call_func_ipi", "y", ALWAYS},
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
 

@@ -49,7 +49,7 @@ is "a probe of several places is one" "$("$kd" -ln 'lockstat:::,ip:::,proc:::exe
 is "locks that are taken and given back, and which" "$(d 'lockstat:::spin-acquire /pid == $target/ { self->l = arg0; } lockstat:::spin-release /pid == $target && self->l == arg0 && arg0/ { n++; self->l = 0; } END { printf("%d", n > 100); }' -c 'dd if=/dev/zero of=/tmp/kd.dd bs=4k count=300 2> /dev/null')" 1
 is "readers and writers" "$(d 'lockstat:::rw-acquire { self->l = args[0]; self->k = args[1]; } lockstat:::rw-release /self->l && self->l == args[0]/ { @[self->k, args[1]] = count(); self->l = 0; }' -c 'sh -c "for i in 1 2 3 4 5 6 7 8; do /bin/true; done"' | awk '$3 { print $1, $2 }' | sort | tr '\n' ';')" "0 0;1 1;"
 is "mutexes: each that was taken" "$(d 'lockstat:::adaptive-acquire /pid == $target/ { self->m = args[0]; @a = count(); } lockstat:::adaptive-release /pid == $target && self->m == args[0]/ { @r = count(); self->m = 0; }' -c 'perl -e "for (1 .. 200) { pipe R, W; syswrite W, q(x); sysread R, \$b, 1; }"' | awk '{ n += $1 > 400 } END { print n }')" 2
-for p in proc sched io vfs lockstat kmem ip tcp udp callout; do
+for p in proc sched io vfs lockstat kmem ip tcp udp callout vminfo sysinfo; do
 	"$kd" -l -n "$p:::" 2> /dev/null | tail -n +2 | awk '{ print $2 ":::" $NF }' > /tmp/kd.names
 	timeout 100 "$kd" -qn "$p:::{ @[probename] = count(); } tick-500ms { exit(0); }" > /tmp/kd.out 2> /tmp/kd.err
 	is "all of $p are in" "$? $(grep 'left out' /tmp/kd.err)" "0 "
