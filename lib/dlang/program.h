@@ -49,7 +49,8 @@ struct ki_d_var {
 	bool indexed;	/* it has parts that are chosen when code runs */
 	bool in_memory; /* it has parts, and its address is used: it stands in memory, */
 	uint32_t place; /* so many bytes behind where that begins (storage.c) */
-	struct ki_table_map *table; /* of an associative array, and of parts; NULL: words */
+	struct ki_table_map *table;   /* of an associative array, and of parts; NULL: words */
+	const struct ki_d_node *read; /* of an array: where, and nothing has been assigned yet */
 };
 
 /* ---- how a string or a number travels: in a record, or in a key ---- */

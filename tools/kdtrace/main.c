@@ -90,8 +90,8 @@ static int fail_compile(const struct session *s, const struct ki_err *err)
 		snprintf(line, sizeof(line), "line %u: ", w->line);
 	say("%s%s%s: %s%s%s%s%s",
 	    is_script ? "failed to compile script " : "invalid probe specifier",
-	    is_script || is_long ? "" : " ", is_long ? "" : p->name, s->o.tags ? "[" : "", s->o.tags ? w->tag : "", s->o.tags ? "] " : "", line,
-	    ki_dlang_reason(err));
+	    is_script || is_long ? "" : " ", is_long ? "" : p->name, s->o.tags ? "[" : "",
+	    s->o.tags ? w->tag : "", s->o.tags ? "] " : "", line, ki_dlang_reason(err));
 	if (!s->o.plain)
 		show_place(w);
 	return EXIT_FAILED;

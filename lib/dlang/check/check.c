@@ -259,6 +259,28 @@ static int check_user_register(struct ki_d_checker *c, struct ki_d_node *n, stru
 	return ret ? ret : ki_d_inline_use(c, n, in);
 }
 
+/* An array that is read before the program's text assigns to it holds numbers. */
+static int known_array(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_type *keys,
+		       unsigned int nkeys, bool new, struct ki_d_var **v)
+{
+	const struct ki_d_node *name = n->kid[0];
+	int ret;
+
+	*v = ki_d_var_find(c->d, name);
+	if (*v && new)
+		(*v)->read = NULL;
+	if (*v)
+		return 0;
+	if (!new && (c->is_first || name->kind == KI_D_THIS))
+		return ki_d_never_assigned(c, n);
+	ret = new_array(c, name, keys, nkeys, v);
+	if (ret || new)
+		return ret;
+	(*v)->type = ki_d_int(KI_I64);
+	(*v)->read = n;
+	return 0;
+}
+
 /* The variable of NAME[...]; new: it is assigned to, and may not be known. */
 int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 {
@@ -285,12 +307,8 @@ int ki_d_check_index(struct ki_d_checker *c, struct ki_d_node *n, bool new)
 		return n->kid[1] ? ki_d_check_element(c, n)
 				 : FAIL(c, n, "D_SYNTAX", "an index is expected in []");
 	ret = check_keys(c, n->kid[1], keys, &nkeys);
-	v = ki_d_var_find(c->d, name);
-	if (!ret && !v && !new)
-		ret = FAIL(c, n, "D_IDENT_UNDEF",
-			   "%.40s has no value: nothing is assigned to it before", name->text);
-	if (!ret && !v)
-		ret = new_array(c, name, keys, nkeys, &v);
+	if (!ret)
+		ret = known_array(c, n, keys, nkeys, new, &v);
 	if (!ret)
 		ret = same_keys(c, n, v, keys, nkeys);
 	if (!ret)

@@ -12,6 +12,7 @@ struct ki_d_checker {
 	const struct ki_d_node *misplaced;   /* the first action in it that is no statement */
 	const char *tag_aggarg, *tag_aggbad; /* of a function that has an aggregation */
 	unsigned int lets;		     /* around here */
+	bool is_first; /* the predicate before the body, which may assign what it wants */
 };
 
 int ki_d_check_expr(struct ki_d_checker *c, struct ki_d_node *n);
@@ -182,5 +183,14 @@ bool ki_d_only_speculates(const struct ki_d_clause *c); /* then it is as one wit
 
 /* Is it the same for all hits of a place? */
 bool ki_d_is_constant(const struct ki_d_node *n);
+
+/* parts.c: the error, with what Linux has instead. */
+int ki_d_no_member(struct ki_d_checker *c, const struct ki_d_node *n, const char *type);
+
+/* args_known.c: the error of a probe, of which nothing else is known. */
+int ki_d_no_arg_types(struct ki_d_checker *c, const struct ki_d_node *n, const char *const f[4]);
+
+/* check_clause.c: NAME[...] has no value. */
+int ki_d_never_assigned(struct ki_d_checker *c, const struct ki_d_node *n);
 
 #endif

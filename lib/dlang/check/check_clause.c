@@ -109,7 +109,9 @@ static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
 	int ret;
 
 	c->clause = clause;
+	c->is_first = true;
 	ret = was && !again ? ki_d_no_memory(c->err) : check_predicate(c, was);
+	c->is_first = false;
 	later = ret && again && may_be_assigned(c);
 	if (later) {
 		ki_err_clear(c->err);
@@ -122,6 +124,21 @@ static int check_clause(struct ki_d_checker *c, struct ki_d_clause *clause)
 	if (!ret && later)
 		ret = check_predicate(c, again);
 	return ret ? ret : ki_d_check_order(c, clause);
+}
+
+int ki_d_never_assigned(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	return FAIL(c, n, "D_IDENT_UNDEF", "%.40s has no value: nothing is assigned to it before",
+		    n->kid[0]->text);
+}
+
+/* Arrays that are read, and nothing more. */
+static int check_arrays(struct ki_d_checker *c)
+{
+	for (size_t i = 0; i < c->d->vars.n; i++)
+		if (c->d->vars.v[i]->read)
+			return ki_d_never_assigned(c, c->d->vars.v[i]->read);
+	return 0;
 }
 
 int ki_d_check(struct ki_dlang *d, struct ki_err *err)
@@ -142,5 +159,7 @@ int ki_d_check(struct ki_dlang *d, struct ki_err *err)
 		ret = ki_d_split_clauses(&c);
 	for (size_t i = 0; !ret && i < d->clauses.n; i++)
 		ret = check_clause(&c, &d->clauses.v[i]);
+	if (!ret)
+		ret = check_arrays(&c);
 	return ret ? ret : ki_d_batches(d, err);
 }

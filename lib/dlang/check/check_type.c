@@ -147,8 +147,7 @@ int ki_d_check_member(struct ki_d_checker *c, struct ki_d_node *n)
 			    n->text);
 	m = ki_d_member_find(&c->d->types, of->type, n->text, &bit);
 	if (!m)
-		return FAIL(c, n, "D_TYPE_MEMBER", "%.60s is no member of %.60s", n->text,
-			    ki_d_def_of(&c->d->types, of->type)->name);
+		return ki_d_no_member(c, n, ki_d_def_of(&c->d->types, of->type)->name);
 	n->type = m->type;
 	n->value = bit;
 	n->op = (uint8_t)m->width;
@@ -281,8 +280,11 @@ int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 	if (ki_d_is_string(of->type) && !index->next)
 		return check_byte(c, n);
 	if (!of->type.stars || index->next)
-		return FAIL(c, n, of->kind == KI_D_NAME ? "D_IDENT_BADREF" : "D_ARR_BADREF",
-			    "this is no array: NAME[...]");
+		return FAIL(
+			c, n, of->kind == KI_D_NAME ? "D_IDENT_BADREF" : "D_ARR_BADREF",
+			of->kind == KI_D_SYMBOL
+				? "of this variable of the kernel no type is known: it is a number"
+				: "this is no array: NAME[...]");
 	sum = ki_d_node_new(&c->d->pool, KI_D_BINARY, n->at, 0);
 	if (!sum)
 		return ki_d_no_memory(c->err);

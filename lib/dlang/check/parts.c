@@ -4,6 +4,9 @@
  * a variable's.
  */
 #include "dlang/check/check.h"
+#include "dlang/words/names.h"
+
+#define FAIL(c, n, ...) ki_d_fail((c)->d, (c)->err, (n)->at, __VA_ARGS__)
 
 #define MOST_BYTES   1024 /* of such a variable, or of one element of an associative array */
 #define MOST_CLEARED 256  /* of this->, if it is indexed: each firing begins with zeros */
@@ -129,4 +132,12 @@ int ki_d_check_part(struct ki_d_checker *c, struct ki_d_node *n)
 						"the key to a variable before");
 	}
 	return 0;
+}
+
+int ki_d_no_member(struct ki_d_checker *c, const struct ki_d_node *n, const char *type)
+{
+	const char *hint = ki_d_elsewhere_member(type, n->text);
+
+	return FAIL(c, n, "D_TYPE_MEMBER", "%.60s is no member of %.60s%s%s", n->text, type,
+		    hint ? "; " : "", hint ? hint : "");
 }

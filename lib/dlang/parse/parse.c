@@ -147,12 +147,12 @@ static int branch(struct ki_d_parser *p, struct ki_d_node ***end)
 }
 
 /* Is it done for what it does, not for a value? */
-static bool acts(const struct ki_d_node *n)
+static bool is_action(const struct ki_d_node *n)
 {
 	const struct ki_d_function *f = n->kind == KI_D_CALL ? ki_d_function_find(n->text) : NULL;
 
 	if (n->kind == KI_D_COND)
-		return acts(n->kid[1]) || acts(n->kid[2]);
+		return is_action(n->kid[1]) || is_action(n->kid[2]);
 	return f ? ki_d_is_action(f) || ki_d_has_no_value(f) : n->kind == KI_D_AGG && n->kid[1];
 }
 
@@ -161,7 +161,7 @@ static struct ki_d_node *choice(struct ki_d_node *n)
 {
 	if (n->kind == KI_D_NUMBER)
 		return NULL;
-	if (n->kind != KI_D_COND || !acts(n))
+	if (n->kind != KI_D_COND || !is_action(n))
 		return n;
 	n->kind = KI_D_IF;
 	n->is_choice = true;

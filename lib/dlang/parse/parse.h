@@ -50,6 +50,9 @@ int ki_d_parse_constant(struct ki_d_parser *p, struct ki_d_node **out);
 /* A type as in a cast, if one stands here; *is_type false: nothing was taken. */
 int ki_d_parse_type(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type);
 
+/* What began at that name has failed: if only stars and a ) stand after it, a type was meant. */
+void ki_d_unknown_type(struct ki_d_parser *p, const struct ki_lexer *name);
+
 /* Its first part, and what it declares if it is a struct, union or enum. */
 int ki_d_parse_specifiers(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type);
 

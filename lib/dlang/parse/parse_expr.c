@@ -155,16 +155,21 @@ static int parentheses(struct ki_d_parser *p, struct ki_d_node **out)
 {
 	const bool was = p->in_predicate;
 	uint32_t at = p->lex.now.at;
+	struct ki_lexer first;
 	struct ki_d_node *kid;
 	struct ki_d_type type;
 	bool is_type;
 	int ret = ki_lex_next(&p->lex);
 
+	first = p->lex;
 	p->in_predicate = false;
 	if (!ret)
 		ret = ki_d_parse_type(p, &type, &is_type);
-	if (!ret && !is_type)
+	if (!ret && !is_type) {
 		ret = ki_d_parse_comma(p, out);
+		if (ret)
+			ki_d_unknown_type(p, &first);
+	}
 	if (!ret)
 		ret = ki_lex_take(&p->lex, ")");
 	p->in_predicate = was;

@@ -361,3 +361,17 @@ int ki_d_parse_type(struct ki_d_parser *p, struct ki_d_type *out, bool *is_type)
 	*out = d.type;
 	return ret;
 }
+
+void ki_d_unknown_type(struct ki_d_parser *p, const struct ki_lexer *name)
+{
+	const char *text = name->now.text + name->now.len;
+
+	if (name->now.kind != KI_TOKEN_NAME || !ki_lex_is(&p->lex, ")") ||
+	    *p->lex.now.text != ')' || (size_t)(p->lex.now.text - text) != strspn(text, " \t*"))
+		return;
+	ki_err_clear(p->lex.err);
+	ki_lex_error(
+		&p->lex, name->now.at,
+		"no type %.*s is known: neither the program nor the kernel's types (BTF) declare it",
+		(int)(name->now.len < 60 ? name->now.len : 60), name->now.text);
+}

@@ -84,6 +84,7 @@ static const struct row {
 	{"sched", "wakeup", {LWP(0), PROC(1)}},
 	{"sched", "enqueue", {LWP(0), PROC(1), THIS_CPU, "(int)0"}},
 	{"sched", "dequeue", {LWP(0), PROC(1), THIS_CPU}},
+	{"sched", "change-pri", {LWP(0), PROC(1), "(int)(arg2 + 120)"}},
 	{"sched", "tick", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
 	{"sched", "surrender", {"xlate<lwpsinfo_t *>(curthread)", "xlate<psinfo_t *>(curthread)"}},
 	{"io", "start", {BUFFER, DEVICE, NO_FILE}},
@@ -252,10 +253,7 @@ static int agree(struct ki_d_checker *c, const struct ki_d_node *n, struct resol
 		const struct ki_d_pattern *p = &c->d->patterns.v[i];
 
 		if (!resolve(c, (const char *const *)p->field, &now))
-			return ki_d_fail(c->d, c->err, n->at, "D_ARGS_NONE",
-					 "the types of %.20s:%.40s:%.60s:%.40s's arguments are not "
-					 "known: arg0 to arg9 are there",
-					 p->field[0], p->field[1], p->field[2], p->field[3]);
+			return ki_d_no_arg_types(c, n, (const char *const *)p->field);
 		if (i > clause->first && !is_same(&now, out))
 			return ki_d_fail(c->d, c->err, n->at, "D_ARGS_MULTI",
 					 "args[] is not the same for all probes of the clause");

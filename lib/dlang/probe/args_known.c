@@ -8,6 +8,7 @@
 
 #include "dlang/check/check.h"
 #include "dlang/probe/hook.h"
+#include "dlang/words/names.h"
 
 #define OWN_FIELDS 5 /* of the event: those of all events, and the call's number */
 
@@ -53,4 +54,13 @@ int ki_d_check_meant(struct ki_d_checker *c, struct ki_d_node *n)
 		return ki_d_no_memory(c->err);
 	n->kid[1]->type = ki_d_int(KI_I32);
 	return ki_d_check_args(c, n);
+}
+
+int ki_d_no_arg_types(struct ki_d_checker *c, const struct ki_d_node *n, const char *const f[4])
+{
+	const char *hint = ki_d_elsewhere_probe(f);
+
+	return ki_d_fail(c->d, c->err, n->at, "D_ARGS_NONE",
+			 "the types of %.20s:%.40s:%.60s:%.40s's arguments are not known: %s", f[0],
+			 f[1], f[2], f[3], hint ? hint : "arg0 to arg9 are there");
 }

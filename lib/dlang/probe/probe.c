@@ -12,6 +12,7 @@
 
 #include "dlang/probe/probe.h"
 #include "dlang/run/run.h"
+#include "dlang/words/names.h"
 
 /* A clause of a probe, and the description that says so. */
 struct pair {
@@ -264,6 +265,7 @@ static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
 	const struct ki_d_pattern any = {.field = {nothing, nothing, nothing, nothing},
 					 .at = pattern->at};
 	const size_t before = m->pairs->all.n;
+	const char *hint;
 	int ret;
 
 	m->only = id_of(pattern);
@@ -272,9 +274,11 @@ static int find(struct ki_d_match *m, struct ki_d_pattern *pattern)
 	pattern->matched = m->pairs->all.n - before;
 	if (ret || pattern->matched || m->d->set.zdefs)
 		return ret;
+	hint = ki_d_elsewhere_probe((const char *const *)pattern->field);
 	ki_d_fail(m->d, m->err, pattern->at, "D_PDESC_ZERO",
-		  "probe description %s:%s:%s:%s does not match any probes", pattern->field[0],
-		  pattern->field[1], pattern->field[2], pattern->field[3]);
+		  "probe description %s:%s:%s:%s does not match any probes%s%s", pattern->field[0],
+		  pattern->field[1], pattern->field[2], pattern->field[3], hint ? ": " : "",
+		  hint ? hint : "");
 	return -ENOENT;
 }
 

@@ -126,7 +126,8 @@ static const struct ki_d_known_row rows[] = {
 		  " + 8 * __i);"},
 	{"curlwpsinfo", "inline lwpsinfo_t *curlwpsinfo = xlate<lwpsinfo_t *>(curthread);"},
 	{"fds", "inline fileinfo_t fds[int __n] ="
-		" xlate<fileinfo_t>(curthread->files->fdt->fd[__n]);"},
+		" xlate<fileinfo_t>((uint32_t)__n < curthread->files->fdt->max_fds"
+		" ? curthread->files->fdt->fd[__n] : (struct file *)0);"},
 };
 
 _Static_assert(ROWS + KI_D_KNOWN_NETWORKS <= 64, "struct ki_dlang.known has a bit for each");

@@ -144,4 +144,12 @@ static inline enum ki_d_agg_kind ki_d_agg_kind(const struct ki_d_agg *a)
 	return (enum ki_d_agg_kind)(a->fn - ki_d_agg_functions);
 }
 
+/*
+ * elsewhere.c: what Linux has for what programs of other systems name: a probe that is not there, a
+ * variable of the kernel, a member; NULL: nothing is known of it.
+ */
+const char *ki_d_elsewhere_probe(const char *const field[4]);
+const char *ki_d_elsewhere_variable(const char *name);
+const char *ki_d_elsewhere_member(const char *type, const char *member);
+
 #endif

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dlang/words/names.h"
+
 #include "dlang/probe/probe.h"
 #include "dlang/run/run.h"
 
@@ -54,6 +56,14 @@ static void take_line(struct ki_dlang *d, char *line)
 			d->symbols.v[i]->value = addr;
 }
 
+static int not_there(struct ki_dlang *d, const struct ki_d_node *n, struct ki_err *err)
+{
+	const char *hint = ki_d_elsewhere_variable(strchr(n->text, '`') + 1);
+
+	return ki_d_fail(d, err, n->at, "D_IDENT_UNDEF", "the kernel has no variable %.80s%s%s",
+			 n->text, hint ? ": " : "", hint ? hint : "");
+}
+
 int ki_d_symbols(struct ki_dlang *d, struct ki_err *err)
 {
 	char line[LINE];
@@ -69,7 +79,6 @@ int ki_d_symbols(struct ki_dlang *d, struct ki_err *err)
 	fclose(f);
 	for (size_t i = 0; i < d->symbols.n; i++)
 		if (!d->symbols.v[i]->value)
-			return ki_d_fail(d, err, d->symbols.v[i]->at, "D_IDENT_UNDEF",
-					 "the kernel has no variable %.80s", d->symbols.v[i]->text);
+			return not_there(d, d->symbols.v[i], err);
 	return 0;
 }

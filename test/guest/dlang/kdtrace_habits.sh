@@ -49,6 +49,13 @@ is "a command begins behind its libraries, or with option evaltime at its execve
 	proc:::exec-success /pid == $target/ { printf("exec %s;", execname); } syscall::openat:entry /pid == $target && strstr(copyinstr(arg1), "libc.so") != NULL/ { printf("libc;"); } proc:::exit /pid == $target/ { printf("end;"); }' -c /bin/true)" "end; exec true;libc;end;"
 is "actions that ? and : choose, as options of wrappers are" "$(d 'inline int A = 1; inline int B = 0; BEGIN { A ? printf("a") : printf("b"); B ? printf("c") : 1; B ? 1 : printf("d"); !B && A ? printf("e") : 1; B ? @x = count() : 1; A ? @y[1] = sum(7) : 1; this->p = pid; this->p ? printf("f%d", this->p == $pid) : 1; this->p == 0 ? printf("g") : this->p ? printf("h") : printf("i");
 	B ? printa(@x) : 1; A ? printa("%-@3d|%@-3d|%-3@d|", @y) : 1; exit(0); }' | tr -d '\n')" "adef1h7  |7  |7  |"
+is "what is no file of the process has an empty row of fds[]" "$(d 'syscall::write:entry /pid == $target/ { printf("%d %d %d;", fds[1000000].fi_fs == fds[-1].fi_fs, fds[arg1].fi_name == fds[-1].fi_name, fds[arg0].fi_name == fds[-1].fi_name); exit(0); }' -c 'sh -c "echo x > /dev/null"' | tail -n 1) $(cat /tmp/kd.err)" "1 1 0; "
+is "an array that is read before the program assigns to it holds numbers" "$(d 'BEGIN /!a["x"]/ { printf("%d %d ", self->z["q"], a["x"]); } END { a["x"]++; self->z["q"] = 1; } BEGIN { a["x"] += 3; printf("%d", a["x"]); exit(0); }')" "0 0 3"
+is "priorities that change" "$(d 'sched:::change-pri /pid == $target/ { printf("%d %d %d", args[1]->pr_pid == pid, args[0]->pr_pri, args[2]); }' -c 'perl -e "setpriority 0, 0, 5"' | tail -n 1)" "1 120 125"
+# hints DESCRIPTION: what is said of a probe of another system
+hints() { say -qn "$1 { }" | grep -o 'any probes: .*' | cut -d';' -f1; }
+is "what Linux has instead" "$(hints syscall::exece:return) $(hints syscall::open64_nocancel:entry) $(hints sdt:::interrupt-start) $(say -qn 'BEGIN { trace(`lbolt); }' | grep -o '.lbolt: .*' | cut -d';' -f1)" \
+	"any probes: Linux's call is execve any probes: Linux's call has no _nocancel in its name any probes: Linux's is rawtp:irq::irq_handler_entry \`lbolt: \`jiffies counts ticks"
 is "%k is indented by its width, stack() by option stackindent" "$(timeout 60 "$kd" -qn 'syscall::write:entry /pid == $target/ { printf("%k", stack(1)); printf("%3k", stack(1)); stack(1); exit(0); }' -c 'sh -c "echo x"' 2> /tmp/kd.err | grep '`' | sed 's/[^ ].*//' | awk '{ printf "%d ", length }')" "0 3 14 "
 is "a command that there is not: nothing runs" "$(say -qn 'BEGIN { printf("never"); }' -c '/no/such/file x')" "-c: No such file or directory;"
 sleep 3 &
