@@ -43,7 +43,6 @@
 	X(mm_access)                                                                               \
 	X(nmi_uaccess_okay)                                                                        \
 	X(task_work_add)                                                                           \
-	X(per_cpu_ptr_to_phys)                                                                     \
 	X(perf_event_read_local)                                                                   \
 	X(perf_event_ksymbol)                                                                      \
 	X(__module_address)                                                                        \

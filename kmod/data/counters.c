@@ -3,8 +3,9 @@
  * Per-CPU counters that one instruction, `incq %gs:disp32`, can reach.
  *
  * %gs holds the base of the CPU's per-CPU area. So what such an instruction reaches must lie at
- * the same distance from every CPU's base, within 2 GiB. Modules get 8 KiB of such memory, all
- * modules together. We make our own: pages whose distances from each other are those of the bases.
+ * the same distance from every CPU's base, within 2 GiB. The kernel has 8 KiB of such memory for
+ * modules, all of them together, and no whole page of it is sure to be had, which is what a process
+ * maps. We make our own: pages whose distances from each other are those of the bases.
  * On one memory node the bases stand close together (0.5 to 2 MiB apart). So a block of contiguous
  * pages that spans all of them holds a slice for each CPU at the right distance:
  *
@@ -12,8 +13,8 @@
  *	disp       = slice(cpu) - base(cpu) = block - lowest base	 the same for all
  *
  * The block is there as long as sessions or counters are. It may not work out when the first
- * session comes: too many CPUs, pages too far from the bases, none contiguous. Then the counters
- * are one page of the module's static per-CPU data until the last has gone: few, but there.
+ * session comes: too many CPUs, pages too far from the bases, none contiguous. Then there are no
+ * counters until the next first session.
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -27,9 +28,7 @@
 
 #define KI_ARENA_BYTES (256 * 1024) /* of one CPU, at most: 32,768 counters */
 
-static DEFINE_PER_CPU_PAGE_ALIGNED(u8[PAGE_SIZE], ki_small_counters);
-
-static unsigned long ki_block; /* contiguous pages, or 0: the small counters serve */
+static unsigned long ki_block; /* contiguous pages, or 0: there are no counters */
 static unsigned int ki_block_order;
 static unsigned long ki_lowest;
 static u32 ki_counter_bytes;
@@ -38,9 +37,7 @@ static struct ki_slots ki_counters = {.forget = forget, .limit = KI_LIMIT_COUNTE
 
 static void *slice(int cpu)
 {
-	if (ki_block)
-		return (void *)(ki_block + (per_cpu_offset(cpu) - ki_lowest));
-	return per_cpu_ptr(ki_small_counters, cpu);
+	return (void *)(ki_block + (per_cpu_offset(cpu) - ki_lowest));
 }
 
 s64 ki_counter_disp(u32 n)
@@ -120,7 +117,7 @@ static void free_block(void)
 	if (ki_block)
 		free_pages(ki_block, ki_block_order);
 	ki_block = 0;
-	ki_counter_bytes = PAGE_SIZE;
+	ki_counter_bytes = 0;
 	moved();
 }
 
@@ -153,27 +150,11 @@ static void forget(u32 first, u32 count)
 		free_block();
 }
 
-/* Newer kernels leave a module's section of whole pages where it was loaded: no CPU has it then. */
-static bool is_of_cpus(void)
-{
-	return (unsigned long)ki_small_counters - (unsigned long)THIS_MODULE->percpu <
-	       THIS_MODULE->percpu_size;
-}
-
 int ki_counters_init(void)
 {
 	u32 bytes;
 
-	if (!is_of_cpus()) {
-		pr_err("kerninst: this kernel gives modules no pages of each CPU, so counters have no place\n");
-		return -ENODEV;
-	}
-	free_block();
-	if (!in_reach()) {
-		pr_err("kerninst: no memory for counters within reach of %%gs\n");
-		return -ENOMEM;
-	}
-	ki_slots_init(&ki_counters, block_order(&bytes) < 0 ? counter_total() : bytes / 8);
+	ki_slots_init(&ki_counters, block_order(&bytes) < 0 ? 0 : bytes / 8);
 	free_block();
 	return 0;
 }
@@ -212,13 +193,6 @@ void ki_counters_info(struct ki_info *info)
 		info->features |= KI_FEATURE_COUNTER_ARENA;
 }
 
-static unsigned long slice_pfn(int cpu)
-{
-	if (ki_block)
-		return page_to_pfn(virt_to_page(slice(cpu)));
-	return PHYS_PFN(ki_call(per_cpu_ptr_to_phys)(slice(cpu)));
-}
-
 int ki_counters_map(struct vm_area_struct *vma)
 {
 	unsigned long at = vma->vm_start;
@@ -231,7 +205,8 @@ int ki_counters_map(struct vm_area_struct *vma)
 		return -EACCES;
 	ki_vm_flags_fix(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
 	for_each_possible_cpu (cpu) {
-		err = remap_pfn_range(vma, at, slice_pfn(cpu), ki_counter_bytes, vma->vm_page_prot);
+		err = remap_pfn_range(vma, at, page_to_pfn(virt_to_page(slice(cpu))),
+				      ki_counter_bytes, vma->vm_page_prot);
 		if (err)
 			return err;
 		at += ki_counter_bytes;

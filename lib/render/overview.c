@@ -19,9 +19,9 @@ struct limit {
 
 static void find_limits(const struct ki_overview *f, struct limit *v)
 {
-	v[0] = (struct limit){"more counters than the kernel's reserve for modules",
-			      KI_R_COUNTERS_FULL,
-			      !(f->driver->features & KI_FEATURE_COUNTER_ARENA)};
+	v[0] = (struct limit){
+		"counters: no memory is in reach of all CPUs (of several memory nodes: boot with numa=off)",
+		KI_R_COUNTERS_FULL, !(f->driver->features & KI_FEATURE_COUNTER_ARENA)};
 	v[1] = (struct limit){
 		"safe installation: this driver was built without the wait, for tests", KI_R_OK,
 		(f->driver->features & KI_FEATURE_NO_WAIT) != 0};

@@ -35,6 +35,10 @@ int ki_counter_map_new(struct ki_target *t, struct ki_counter_map **out, struct 
 	m->stride = info->counter_bytes;
 	m->cpus = info->cpus;
 	m->len = m->stride * m->cpus;
+	if (!m->len) { /* the machine has no counters: none can be taken */
+		*out = m;
+		return 0;
+	}
 	base = mmap(NULL, m->len, PROT_READ, MAP_SHARED, ki_target_fd(t), 0);
 	if (base == MAP_FAILED) {
 		int error = errno;
@@ -51,7 +55,8 @@ void ki_counter_map_free(struct ki_counter_map *m)
 {
 	if (!m)
 		return;
-	munmap(m->base, m->len);
+	if (m->base)
+		munmap(m->base, m->len);
 	free(m);
 }
 
