@@ -109,6 +109,13 @@ int ki_d_destroys(struct ki_err *err)
 			  "could not enable tracing: Destructive actions not allowed");
 }
 
+/* What its addresses are called is known by what is mapped there. */
+static void look_at_target(struct ki_dlang *d)
+{
+	if (d->users_used && d->o.target)
+		ki_d_place_look(d, (uint32_t)d->o.target);
+}
+
 int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 {
 	struct ki_d_run *r;
@@ -150,6 +157,7 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 		fire_named(d, "BEGIN");
 	ret = ki_d_put_probes(d, err);
 	r->reads_at = now(CLOCK_MONOTONIC) + (uint64_t)d->set.switchrate;
+	look_at_target(d); /* a command may have ended when it is looked at again */
 	return ret || !start_rest(d) ? ret : ki_d_no_memory(err);
 }
 
@@ -218,8 +226,7 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 {
 	int ret;
 
-	if (d->users_used && d->o.target)
-		ki_d_place_look(d, (uint32_t)d->o.target);
+	look_at_target(d);
 	if (d->set.switchrate < (int64_t)milliseconds * 1000000)
 		milliseconds = (int)(d->set.switchrate / 1000000);
 	ki_d_later_wait(d, until_next(d->run, milliseconds));

@@ -13,8 +13,6 @@ ok "info says that, and what to do" grep -q '^unsupported  *counters: .*numa=off
 "$k/kerninst" stat -m calls vfs_read -- true > /tmp/out 2> /tmp/said
 is "a count is refused" $? 1
 is "in one line, with the reason" "$(grep -c 'this machine has no counters' /tmp/said)" 1
-"$k/kdtrace" -n 'fbt::vfs_read:entry { @ = count(); }' -c true > /tmp/out 2> /tmp/said
-ok "by D, too" grep -q 'this machine has no counters' /tmp/said
-is "the kernel's code is shown all the same" \
-	"$("$k/kerninst" list vfs_read | grep -c 'kernel:vfs_read ')" 1
+is "D counts all the same" "$("$k/kdtrace" -qn 'BEGIN { @ = count(); exit(0); }' 2> /dev/null | tr -d ' \n')" 1
+is "the kernel's code is shown" "$("$k/kerninst" list vfs_read 2> /dev/null | grep -c '^kernel  vfs_read  .*yes$')" 1
 finish
