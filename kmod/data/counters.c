@@ -4,8 +4,8 @@
  *
  * %gs holds the base of the CPU's per-CPU area. So what such an instruction reaches must lie at
  * the same distance from every CPU's base, within 2 GiB. The kernel has 8 KiB of such memory for
- * modules, all of them together, and no whole page of it is sure to be had, which is what a process
- * maps. We make our own: pages whose distances from each other are those of the bases.
+ * modules, all of them together. A process maps whole pages, and none of these is sure to be had.
+ * So we make our own: pages whose distances from each other are those of the bases.
  * On one memory node the bases stand close together (0.5 to 2 MiB apart). So a block of contiguous
  * pages that spans all of them holds a slice for each CPU at the right distance:
  *

@@ -26,10 +26,10 @@ write_sources() {
 	[[ -z $security ]] || echo "deb $opt$security $suite-security main"
 }
 
-# apt_start SUITE [SOURCES]: set up the private apt, with what SOURCES prints for the suite, and read
-# the archive's index.
+# apt_start SUITE [SOURCES DIR]: set up the private apt, with what SOURCES prints for the suite, below
+# DIR of the cache, and read the archive's index.
 apt_start() {
-	local d=$cache/apt sources
+	local d=$cache/${3:+$3/}apt sources
 	sources=$("${2:-write_sources}" "$1") || exit 1
 	mkdir -p "$d/lists/partial" "$d/cache/archives/partial" 2>/dev/null ||
 		die 1 "cannot write to the cache $cache (KI_CACHE names another)"

@@ -38,7 +38,10 @@ fetch_item() {
 	kernel-6.1-debug) build_debug "$1" "$suite_6_1" ;;
 	kernel-6.1-rt) fetch_kernel "$1" "$suite_6_1" rt-amd64 ;;
 	kernel-6.12) fetch_kernel "$1" "$suite_6_12" amd64 ;;
-	kernel-7.2) fetch_newest "$1" sid ;;
+	kernel-7.2)
+		fetch_newest "$1" sid
+		export APT_CONFIG=$cache/apt/apt.conf
+		;;
 	*) die 2 "nothing to fetch is called '$1'" ;;
 	esac
 	rm -rf "$tmp"

@@ -19,9 +19,7 @@ newest_sources() {
 fetch_newest() {
 	local item=$1 suite=$2 image headers version release list dir
 	need_tools patchelf
-	(cache=$cache/newest && mkdir -p "$cache" &&
-		apt_start "$suite" newest_sources) || exit 1
-	export APT_CONFIG=$cache/newest/apt/apt.conf
+	apt_start "$suite" newest_sources newest
 	image=$(depends "$suite" linux-image-amd64 | grep -m1 ^linux-image)
 	[[ $image ]] || die 1 "$suite has no package linux-image-amd64: see ${APT_CONFIG%.conf}"
 	version=$(field "$suite" "$image" Version)

@@ -116,6 +116,12 @@ static void look_at_target(struct ki_dlang *d)
 		ki_d_place_look(d, (uint32_t)d->o.target);
 }
 
+static void begin_reading(struct ki_dlang *d)
+{
+	d->run->reads_at = now(CLOCK_MONOTONIC) + (uint64_t)d->set.switchrate;
+	look_at_target(d); /* a command may have ended when it is looked at again */
+}
+
 int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 {
 	struct ki_d_run *r;
@@ -156,8 +162,7 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 	if (!d->o.built_only)
 		fire_named(d, "BEGIN");
 	ret = ki_d_put_probes(d, err);
-	r->reads_at = now(CLOCK_MONOTONIC) + (uint64_t)d->set.switchrate;
-	look_at_target(d); /* a command may have ended when it is looked at again */
+	begin_reading(d);
 	return ret || !start_rest(d) ? ret : ki_d_no_memory(err);
 }
 

@@ -23,7 +23,7 @@ offsets() {
 		while read -r addr; do printf '%x\n' $((0x$addr - 0x$start)); done | sort | tr '\n' ' '
 }
 begins() { d -n 'pid$target:pie:_init:entry, pid$target:pie:_start:entry, pid$target:pie:main:entry { @[probefunc] = count(); }' -c "$work" -x "evaltime=$1" | grep -vx "$sum" | sort | tr '\n' ' '; }
-is "evaltime: from main() on, or from the entry" "$(begins main); $(begins preinit)" " main 1 ; _init 1 _start 1 main 1 "
+is "evaltime: from main() on, or from the entry" "$(begins main); $(begins preinit)" "main 1 ; _init 1 _start 1 main 1 "
 is "entries of the program, none of its table of jumps" "$(d -n 'pid$target:pie::entry { @[probefunc] = count(); }' -c "$work" | grep -c '@plt\|^_init')" 0
 is "entries, from the first on" "$(sorted -n 'pid$target:pie:step:entry, pid$target:pie:leap:entry, pid$target:libc.so.6:getppid:entry { @[probemod, probefunc, probename] = count(); }' -c "$work")" \
 	"libc.so.6 getppid entry 250 pie leap entry 2000 pie step entry 8000 "

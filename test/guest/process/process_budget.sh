@@ -12,11 +12,11 @@ start
 
 ran() { cut -d ' ' -f 1 "/proc/$pid/schedstat"; } # nanoseconds, by itself: the machine waits for its host's files
 order() { # [WORD]: what it says; the nanoseconds that it ran in /tmp/took
-	local then
-	then=$(ran)
+	local begun
+	begun=$(ran)
 	echo "${1-}" >&"$to"
 	read -r -t 600 -u "$from" said
-	echo $(($(ran) - then)) > /tmp/took
+	echo $(($(ran) - begun)) > /tmp/took
 	echo "$said"
 }
 export -f order ran
@@ -24,12 +24,12 @@ text() { "$bin/oracle" text "$pid" | cut -d ' ' -f 1; }
 same() { [ "$(text)" = "$before" ]; }
 holds() { awk "BEGIN { exit !($1) }"; } # CONDITION
 json=/tmp/cost.json
-number() { sed -n "s/.*\"metric\":\"$1\".*\"$2\": *\([0-9.e+-]*\).*/\1/p" "$json" | tail -n 1; } # METRIC KEY
+number() { sed -n "s/.*\"metric\":\"$1\".*\"$2\": *\([0-9.e+-]*\).*/\1/p" "${3-$json}" | tail -n 1; } # METRIC KEY [FILE]
 # stat ORDERS OPTION...: while it does that so often; its words in /tmp/all
 stat() {
 	local times=$1
 	shift
-	pid=$pid to=$to from=$from "$ki" stat --json -o $json "$@" -- \
+	env pid="$pid" to="$to" from="$from" "$ki" stat --json -o "$json" "$@" -- \
 		bash -c 'for ((i = 0; i < $0; i++)); do order; done > /tmp/all' "$times" 2> /tmp/words
 }
 taken() { grep -c 'budget: .*taken out after' /tmp/words; }
@@ -67,7 +67,7 @@ kept 2
 kept 1
 
 # ---- killed when a part has been taken out ----
-pid=$pid to=$to from=$from "$ki" stat --budget 1% -o /dev/null "$pid/pie:step:insns" "$pid/pie:work" -- \
+env pid="$pid" to="$to" from="$from" "$ki" stat --budget 1% -o /dev/null "$pid/pie:step:insns" "$pid/pie:work" -- \
 	bash -c 'order > /tmp/all' 2> /tmp/words &
 tool=$!
 ok "a part is taken out" until_true 300 eval '[ "$(taken)" -ge 1 ]'
@@ -85,7 +85,7 @@ ok "what it costs" "$ki" stat -q --cost --json -o $json --for 0.3 "$pid/pie:step
 wait $!
 is "it has done what it does" "$(cat /tmp/all)" "$want"
 during=$(number overhead value)
-would=$(json=/tmp/before.json && number overhead value)
+would=$(number overhead value /tmp/before.json)
 echo "# before: $would, during: $during"
 ok "before it is what it is then" holds "($would / $during - 1) ^ 2 < 0.2 ^ 2"
 ok "the text is as it was" same
@@ -94,7 +94,7 @@ end
 # ---- forks meanwhile ----
 run "$top/build/test/forks"
 before=$(text)
-pid=$pid to=$to from=$from "$ki" stat --budget 0.2% --json -o $json "$pid/forks:step:insns" "$pid/forks:main:blocks" -- \
+env pid="$pid" to="$to" from="$from" "$ki" stat --budget 0.2% --json -o $json "$pid/forks:step:insns" "$pid/forks:main:blocks" -- \
 	bash -c 'for ((i = 0; i < 40; i++)); do order fork; done > /tmp/all; order keep > /tmp/kept' 2> /tmp/words
 ok "forks: taken out meanwhile" eval '[ "$(taken)" -ge 1 ]'
 is "forks: all are right, no signal" "$(sort -u /tmp/all)" "4 0"
@@ -110,7 +110,7 @@ before=$(text)
 order > /dev/null
 plain=$(cat /tmp/took)
 echo "# by itself: $plain ns"
-pid=$pid to=$to from=$from "$ki" record --budget 2% --json -o /tmp/b.rec "$pid/pie:step=arg0" "$pid/pie:work=tid" -- \
+env pid="$pid" to="$to" from="$from" "$ki" record --budget 2% --json -o /tmp/b.rec "$pid/pie:step=arg0" "$pid/pie:work=tid" -- \
 	bash -c 'order > /tmp/all' > $json 2> /tmp/words
 real=$(awk "BEGIN { t = $(cat /tmp/took); print (t - $plain) / t }")
 echo "# records, 2 %: $real of the machine; $(tail -n 1 $json)"
@@ -133,7 +133,7 @@ before=$(text)
 of=$pid/bash:execute_command
 ok "records: a shell" stat 1 "$of"
 hits=$(value bash:execute_command < $json)
-pid=$pid to=$to from=$from "$ki" record --budget 12% --json -o /tmp/b.rec "$of=ustack,arg0" -- bash -c order > $json 2> /tmp/words
+env pid="$pid" to="$to" from="$from" "$ki" record --budget 12% --json -o /tmp/b.rec "$of=ustack,arg0" -- bash -c order > $json 2> /tmp/words
 echo "# $(tail -n 1 $json)"
 is "records: it is sampled, not taken out" "$(grep -c 'one of .* hits is recorded' /tmp/words | awk '{ print ($1 > 0) }') $(taken)" "1 0"
 is "records: all hits are counted" "$("$ki" report --summary /tmp/b.rec | sed -n 's/.*reached \([0-9]*\) times.*/\1/p')" "$hits"

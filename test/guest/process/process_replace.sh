@@ -19,7 +19,7 @@ round() {
 export -f round
 text() { "$bin/oracle" text "$pid" | cut -d ' ' -f 1; }
 same() { [ "$(text)" = "$before" ]; }
-guards() { ps -e -o comm= | grep -c kerninst-guard; }
+guards() { pgrep -c kerninst-guard; }
 begin() { # FORM
 	run "$bin/$1" 2 300
 	before=$(text)
@@ -29,7 +29,7 @@ begin() { # FORM
 replaced() {
 	local results=$1
 	shift
-	to=$to from=$from ki=$ki "$ki" replace -q "${@/#/$pid/}" -- \
+	env to="$to" from="$from" ki="$ki" "$ki" replace -q "${@/#/$pid/}" -- \
 		bash -c 'round; ps -e -o comm= | grep -c kerninst-guard; true' > /tmp/sum 2> /tmp/words
 	is "$form: $*" "$? $(paste -sd ' ' /tmp/sum)" "0 $results 0"
 	sed 's/^/# /' /tmp/words
