@@ -14,8 +14,8 @@
 #include <asm/orc_types.h>
 #include <asm/processor.h>
 
-/* cpuid() has a header of its own since 6.15. */
-#if __has_include(<asm/cpuid/api.h>)
+/* cpuid() has a header of its own since 6.16. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #include <asm/cpuid/api.h>
 #endif
 
