@@ -267,8 +267,7 @@ int ki_d_check_element(struct ki_d_checker *c, struct ki_d_node *n)
 		return ret;
 	if (is_frame && ki_d_is_stack_call(of->kid[0]))
 		return ki_d_check_frame(c, n);
-	if (is_frame)
-		ret = ki_d_check_expr(c, of);
+	ret = is_frame ? ki_d_check_expr(c, of) : 0;
 	if (ret)
 		return ret;
 	if (ki_d_is_array(of->type) && ki_d_in_variable(of))

@@ -122,6 +122,19 @@ static void begin_reading(struct ki_dlang *d)
 	look_at_target(d); /* a command may have ended when it is looked at again */
 }
 
+static struct ki_d_run *begin_run(struct ki_dlang *d, struct ki_target *t)
+{
+	struct ki_d_run *r = d->run = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->t = t;
+	r->thread = (uint32_t)syscall(SYS_gettid);
+	r->wall = (int64_t)(now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC));
+	ki_d_clock_find(&r->clock, ki_target_info(t)->tsc_khz);
+	return r;
+}
+
 int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 {
 	struct ki_d_run *r;
@@ -138,15 +151,8 @@ int ki_dlang_start(struct ki_dlang *d, struct ki_target *t, struct ki_err *err)
 		ret = go_to_cpu(d, err);
 	if (ret)
 		return ret;
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		return ki_d_no_memory(err);
-	d->run = r;
-	r->t = t;
-	r->thread = (uint32_t)syscall(SYS_gettid);
-	r->wall = (int64_t)(now(CLOCK_REALTIME) - now(CLOCK_MONOTONIC));
-	ki_d_clock_find(&r->clock, ki_target_info(t)->tsc_khz);
-	if (ki_plan_new(&r->triggers) || ki_plan_new(&r->probes))
+	r = begin_run(d, t);
+	if (!r || ki_plan_new(&r->triggers) || ki_plan_new(&r->probes))
 		return ki_d_no_memory(err);
 	if ((d->o.cost || d->o.budget > 0) && !d->o.built_only && ki_d_cost_new(&r->cost))
 		return ki_d_no_memory(err);
