@@ -49,6 +49,19 @@ static inline void ki_module_set_text(struct module *mod, void *start, unsigned 
 #define KI_PAGE_ORDER_MAX (MAX_ORDER - 1)
 #endif
 
+/* Takes exactly these pages, which are of one zone; -EBUSY: what is there cannot be moved. Kernels
+ * since 6.16 are told less. */
+#ifdef CONFIG_CONTIG_ALLOC
+static inline int ki_take_pages(unsigned long first, unsigned long end)
+{
+#ifdef ACR_FLAGS_NONE
+	return alloc_contig_range(first, end, ACR_FLAGS_NONE, GFP_KERNEL | __GFP_NOWARN);
+#else
+	return alloc_contig_range(first, end, MIGRATE_MOVABLE, GFP_KERNEL | __GFP_NOWARN);
+#endif
+}
+#endif
+
 /* What maps memory in one piece, in pages as large as can be, had another name until 6.9. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 #define KI_MAP_WHOLE(X) X(vmap_page_range)
@@ -130,6 +143,16 @@ static inline long ki_user_page(struct mm_struct *mm, unsigned long addr, unsign
 #else
 #define ki_vm_flags_fix(vma, set, clear)                                                           \
 	((vma)->vm_flags = ((vma)->vm_flags & ~(unsigned long)(clear)) | (set))
+#endif
+
+/* The kernel's queues of work that stays on its CPU, and of work that any CPU does, have had these
+ * names since 6.17. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define KI_QUEUE_HERE	  system_percpu_wq
+#define KI_QUEUE_ANYWHERE system_dfl_wq
+#else
+#define KI_QUEUE_HERE	  system_wq
+#define KI_QUEUE_ANYWHERE system_unbound_wq
 #endif
 
 /* They are a set of bits, and no number, where there is a name for an empty one. */

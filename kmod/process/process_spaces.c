@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat.h"
 #include "process/process.h"
 #include "text/hits.h"
 
@@ -245,7 +246,7 @@ static int on_fork(struct kprobe *kp, struct pt_regs *regs)
 	}
 	raw_spin_unlock_irqrestore(&ki_spaces_lock, flags);
 	if (any)
-		queue_work(system_unbound_wq, &ki_tidy_work);
+		queue_work(KI_QUEUE_ANYWHERE, &ki_tidy_work);
 	return 0;
 }
 

@@ -140,7 +140,7 @@ static DECLARE_WORK(ki_evict_work, on_work);
 
 static void on_sysrq(ki_sysrq_key key)
 {
-	queue_work(system_unbound_wq, &ki_evict_work);
+	queue_work(KI_QUEUE_ANYWHERE, &ki_evict_work);
 }
 
 /* Who may restart the machine by a key may give it back its text. */

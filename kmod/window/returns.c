@@ -49,6 +49,7 @@
 #include <linux/workqueue.h>
 #include <asm/linkage.h>
 
+#include "compat.h"
 #include "heap/rows.h"
 #include "retire/retire.h"
 #include "user.h"
@@ -128,9 +129,9 @@ static void look_soon(void)
 	unsigned long soon = msecs_to_jiffies(KI_LOOK_SOON);
 
 	if (ki_later)
-		mod_delayed_work(system_wq, &ki_look_work, soon);
+		mod_delayed_work(KI_QUEUE_HERE, &ki_look_work, soon);
 	else
-		queue_delayed_work(system_wq, &ki_look_work, soon);
+		queue_delayed_work(KI_QUEUE_HERE, &ki_look_work, soon);
 	ki_later = false;
 	ki_pause = KI_LOOK_FIRST;
 }
@@ -285,7 +286,7 @@ static void forget_unseen(void)
 	list_splice_init(&ki_looked_at, &ki_leftovers);
 	if (list_empty(&ki_leftovers))
 		return;
-	if (queue_delayed_work(system_wq, &ki_look_work, msecs_to_jiffies(ki_pause))) {
+	if (queue_delayed_work(KI_QUEUE_HERE, &ki_look_work, msecs_to_jiffies(ki_pause))) {
 		ki_later = true;
 		ki_pause = min(ki_pause * 2, (unsigned int)KI_LOOK_LAST);
 	}

@@ -20,7 +20,7 @@ struct limit {
 static void find_limits(const struct ki_overview *f, struct limit *v)
 {
 	v[0] = (struct limit){
-		"counters: no memory is in reach of all CPUs (of several memory nodes: boot with numa=off)",
+		"counters: no memory at one distance from all CPUs' own (all in use, or percpu_alloc=page)",
 		KI_R_COUNTERS_FULL, !(f->driver->features & KI_FEATURE_COUNTER_ARENA)};
 	v[1] = (struct limit){
 		"safe installation: this driver was built without the wait, for tests", KI_R_OK,

@@ -88,7 +88,7 @@ test_options() {
 	"$run" --help >"$tmp/out" 2>"$tmp/err"
 	check "--help: usage, status 0" is "$?$(head -c 6 "$tmp/out")" 0usage:
 	local args
-	for args in "--nonsense -- true" "--cpus 0 -- true" "--cpu 94 -- true" "--mem much -- true" \
+	for args in "--nonsense -- true" "--cpus 0 -- true" "--cpu 94 -- true" "--mem much -- true" "--nodes 0 -- true" \
 		"--icount --thread multi -- true" "--kernel 5.10 -- true" \
 		"--forward 80 -- true" "--plugin /none -- true" "--thread x -- true" \
 		"--timeout" "--cpus 2 --"; do

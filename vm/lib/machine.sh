@@ -38,6 +38,30 @@ network() {
 	printf '%s\n' -netdev "$spec" -device virtio-net-pci,netdev=net,romfile=
 }
 
+# All of the guest's memory, which the file server sees, too; in nodes that have the same share each.
+memory() {
+	local size=$mem share n
+	[[ $mem == *G ]] && size=$((${mem%G} * 1024))M
+	share=$((${size%M} / nodes))
+	if ((nodes == 1)); then
+		printf '%s\n' -object "memory-backend-memfd,id=mem,size=$mem,share=on" -machine memory-backend=mem
+		return
+	fi
+	printf '%s\n' -m "$((share * nodes))M"
+	for ((n = 0; n < nodes; n++)); do
+		printf '%s\n' -object "memory-backend-memfd,id=mem$n,size=${share}M,share=on" \
+			-numa "node,nodeid=$n,memdev=mem$n$(node_cpus "$n")"
+	done
+}
+
+# node_cpus NODE: the CPUs that are its own; of fewer CPUs than nodes some nodes have none.
+node_cpus() {
+	local i
+	for ((i = $1; i < cpus; i += nodes)); do
+		printf ',cpus=%s' "$i"
+	done
+}
+
 # Warnings and worse go to the console, where they are kept should the guest
 # die. The clock of a busy host must not make the guest distrust its own, nor may the guest take
 # it for a lockup (here after 60 s) when the host does not let it run.
@@ -53,15 +77,14 @@ qemu_command() {
 	qemu=("${tied[@]}" "$vm/lib/unpacked" usr/bin/qemu-system-x86_64
 		-L "$data/qemu" -L "$data/seabios" -nodefaults -no-user-config
 		-display none -no-reboot -cpu "max$cpu" -smp "$cpus" -m "$mem"
-		-machine "q35,memory-backend=mem,usb=off,vmport=off"
-		-object "memory-backend-memfd,id=mem,size=$mem,share=on"
+		-machine "q35,usb=off,vmport=off"
 		-kernel "$image" -initrd "$initrd" -append "$(kernel_line)"
 		-chardev "file,id=console,path=${dir//,/,,}/console" -serial chardev:console
 		-chardev "socket,id=fs,path=${dir//,/,,}/fs"
 		-device vhost-user-fs-pci,chardev=fs,tag=hostroot
 		-device virtio-serial-pci,max_ports=2 -chardev socket,id=port,fd=3
 		-device virtserialport,chardev=port,name=kerninst)
-	mapfile -t -O ${#qemu[@]} qemu < <(accelerator; network)
+	mapfile -t -O ${#qemu[@]} qemu < <(memory; accelerator; network)
 	qemu+=("${plugins[@]}")
 	[[ -z ${KI_VM_PLUGIN_LOG-} ]] || qemu+=(-d plugin -D "$KI_VM_PLUGIN_LOG")
 }

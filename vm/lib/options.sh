@@ -15,6 +15,7 @@ exit status are COMMAND's; 255 if the machine died.
   --cpus N           virtual CPUs (default 2)
   --cpu PROPERTIES   what they are instead of the best that QEMU has, such as
                      vendor=GenuineIntel,family=6,model=94
+  --nodes N          memory nodes, to which memory and CPUs are dealt out (default 1)
   --mem SIZE         memory, such as 512M or 2G (default 2G; 6.1-debug: 4G)
   --thread HOW       emulate the CPUs in multi (default) or single thread
   --icount           count instructions: clock and rdtsc advance by one for each
@@ -43,6 +44,7 @@ END
 kernel=6.1
 cpus=
 cpu=
+nodes=1
 mem=
 thread=
 icount=
@@ -78,6 +80,7 @@ set_option() {
 	case $1 in
 	--kernel) kernel=$2 ;;
 	--cpus) number "$1" "$2" 1 64; cpus=$((10#$2)) ;;
+	--nodes) number "$1" "$2" 1 8; nodes=$((10#$2)) ;;
 	--cpu)
 		[[ $2 =~ ^[a-z0-9_.-]+=[A-Za-z0-9]+(,[a-z0-9_.-]+=[A-Za-z0-9]+)*$ ]] ||
 			die 2 "--cpu needs properties such as family=6,model=94, not '$2'"
@@ -106,7 +109,7 @@ parse_options() {
 		-h | --help) usage; exit 0 ;;
 		--icount) icount=1 ;;
 		--no-module) module= ;;
-		--kernel | --cpus | --cpu | --mem | --thread | --plugin | --append | \
+		--kernel | --cpus | --cpu | --nodes | --mem | --thread | --plugin | --append | \
 			--forward | --timeout)
 			(($# > 1)) || die 2 "$1 needs a value (vm/run --help)"
 			set_option "$1" "$2"
