@@ -13,9 +13,9 @@
  *	slice(cpu) = block + (base(cpu) - lowest base)
  *	disp       = slice(cpu) - base(cpu) = block - lowest base	 the same for all
  *
- * With many CPUs, or several nodes, no block is so long. Since 6.15 a block may also be too far: a
- * base is then 2 GiB below the CPU's area, plus what the kernel's text was moved by, and little of
- * what lies below the area is in reach. Then we choose the distance first, and take exactly the
+ * With many CPUs, or several nodes, no block is so long. Since 6.15 a block may also be too far. A
+ * base is then 2 GiB below the CPU's area, and further by what the kernel's text was moved; of what
+ * lies below the area little is in reach. So we choose the distance first, and take exactly the
  * pages that lie there, for each CPU (alloc_contig_range, which moves what is in its way). Pages
  * that are free are tried first, at all distances in reach in steps of 2 MiB; after these, pages
  * that can be moved, for a second.
