@@ -89,10 +89,9 @@ struct ki_info {
 	__u64 large;	   /* out: bit n: the n-th of them is one now */
 };
 
-#define KI_FEATURE_COUNTER_ARENA                                                                   \
-	0x1		       /* there are counters: memory at one distance from all CPUs' own */
-#define KI_FEATURE_FORCED  0x2 /* text is written although things are not known */
-#define KI_FEATURE_NO_WAIT 0x80000000 /* a driver built without the wait: a test's, unsafe */
+#define KI_FEATURE_COUNTER_ARENA 0x1	    /* there are counters: all CPUs have memory for them */
+#define KI_FEATURE_FORCED	 0x2	    /* text is written although things are not known */
+#define KI_FEATURE_NO_WAIT	 0x80000000 /* a driver built without the wait: a test's, unsafe */
 
 /*
  * KI_IOC_READ: copy kernel text, as it is or as it was.
