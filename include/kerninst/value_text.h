@@ -19,6 +19,9 @@ extern "C" {
    Returns text. */
 char *ki_value_text(const struct ki_cell *c, int cpu, char text[KI_VALUE_TEXT]);
 
+/* The same for scripts: times in seconds, as plain numbers. */
+char *ki_value_plain(const struct ki_cell *c, int cpu, char text[KI_VALUE_TEXT]);
+
 /* The same for each second. */
 char *ki_value_rate(const struct ki_cell *c, int cpu, double seconds, char text[KI_VALUE_TEXT]);
 

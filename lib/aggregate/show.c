@@ -78,12 +78,14 @@ static const char *unit_of(const struct show *s, unsigned int i)
 }
 
 static void put_number(struct ki_table *t, const struct ki_aggregate_source *s,
-		       enum ki_aggregate_fn fn, const uint64_t *v)
+		       enum ki_aggregate_fn fn, const uint64_t *v, bool plain)
 {
 	char text[KI_SECONDS_TEXT];
 
 	if (!v[s->at])
 		ki_table_cell(t, "-");
+	else if (ki_aggregate_is_time(s) && plain)
+		ki_table_cell(t, "%.9f", number_of(s, fn, v));
 	else if (ki_aggregate_is_time(s))
 		ki_table_cell(t, "%s", ki_seconds_text(number_of(s, fn, v), text));
 	else if (whole[fn])
@@ -149,9 +151,10 @@ static void put_row(const struct show *s, struct ki_table *t, size_t i)
 	ki_table_cell(t, "%" PRIu64, hits);
 	ki_table_cell(t, "%.1f", s->how->seconds > 0 ? (double)hits / s->how->seconds : 0.0);
 	for (unsigned int k = 0; s->b->spread && k < SPREADS; k++)
-		put_number(t, s->b->spread, spread[k].fn, v);
+		put_number(t, s->b->spread, spread[k].fn, v, s->how->separator);
 	for (unsigned int k = 0; k < s->b->naggs; k++)
-		put_number(t, s->b->list[k].source, (enum ki_aggregate_fn)s->b->list[k].fn, v);
+		put_number(t, s->b->list[k].source, (enum ki_aggregate_fn)s->b->list[k].fn, v,
+			   s->how->separator);
 	ki_table_cell(t, "%s", point_of(s, key));
 	for (unsigned int k = 0; k < s->b->key.n; k++)
 		if (!ki_field_goes_on(s->b->key.fields, k))

@@ -193,7 +193,12 @@ static void value_cells(struct ki_measured *r, const struct ki_points *p,
 			c = ki_points_cell(p, pt, ki_metric_find("calls"), part);
 		if (cpu >= 0 && c && !c->cpus)
 			c = NULL;
-		ki_table_cell(r->table, "%s", c ? ki_value_text(c, cpu, text) : "-");
+		if (!c)
+			ki_table_cell(r->table, "-");
+		else
+			ki_table_cell(r->table, "%s",
+				      r->separator ? ki_value_plain(c, cpu, text)
+						   : ki_value_text(c, cpu, text));
 		if (col->rated)
 			ki_table_cell(r->table, "%s",
 				      c ? ki_value_rate(c, cpu, seconds, text) : "-");

@@ -34,6 +34,16 @@ char *ki_value_text(const struct ki_cell *c, int cpu, char text[KI_VALUE_TEXT])
 	return text;
 }
 
+char *ki_value_plain(const struct ki_cell *c, int cpu, char text[KI_VALUE_TEXT])
+{
+	const double value = value_of(c, cpu);
+
+	if (c->reason || isnan(value) || c->metric->unit != KI_UNIT_SECONDS)
+		return ki_value_text(c, cpu, text);
+	snprintf(text, KI_VALUE_TEXT, "%.9f", value);
+	return text;
+}
+
 char *ki_value_rate(const struct ki_cell *c, int cpu, double seconds, char text[KI_VALUE_TEXT])
 {
 	double value = value_of(c, cpu);

@@ -139,6 +139,13 @@ ok "an argument" stat -m calls,walltime,latency --if "(int)arg0 == 9" ${f}_recur
 is "counts ask each time, times at the outermost call" "$(got calls recurse) $(got latency recurse)" "1 1"
 about "the ten calls inside that one" "$(got walltime recurse)" "$(sum "$(seconds recurse) / 4")" 5
 
+# A script reads times as numbers, in seconds.
+command reset
+ok "times of a table for scripts" "$ki" stat -q -x, -o /tmp/times -m calls,walltime ${f}_sleep -- sh -c "echo sleep 3 1000 > $control"
+about "are plain seconds" \
+	"$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["POINT"] ~ /_sleep$/ && $at["WALLTIME"] ~ /^[0-9.]*$/ { print $at["WALLTIME"] }' /tmp/times)" \
+	"$(seconds sleep)"
+
 # ---- numbers of each interval: its rate is what was counted, by its length ----
 command reset
 ok "each half of a second" "$ki" stat -q -i 0.5 -x, -o /tmp/rates -m calls ${f}_sleep -- sh -c "echo sleep 3 1000 > $control"
