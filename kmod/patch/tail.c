@@ -14,8 +14,11 @@
  *
  * An address of the stack in another register could lead there, too. A compiler makes such
  * addresses of the variable that they are for (lea, which is an operand); only in hand-written
- * code they are free to all. Hand-written is what has no ftrace site, and there a copy of %rsp is
- * refused. Code that loads %rsp with something else changes stacks, and is refused as well.
+ * code they are free to all. Hand-written is what has neither an ftrace site nor a stack
+ * protector's canary. Only a compiler puts a canary into a frame, and does if the address of a
+ * variable is taken. There a copy of %rsp is refused. (The bodies of system calls are declared
+ * inline, so they have no site.) Code that loads %rsp with something else changes stacks,
+ * and is refused as well.
  *
  * A jump that cannot be followed could lead to a function that takes such arguments, which the one
  * that jumps handed through unread: an indirect jump, a static call. And one that leads back to the
@@ -28,6 +31,7 @@
 #include "array.h"
 #include "compat.h"
 #include "heap/rows.h"
+#include "patch/step.h"
 #include "symbols.h"
 
 #define KI_TAIL_FUNCTIONS 32
@@ -43,59 +47,12 @@ struct ki_walk {
 	struct module *owner;
 	bool compiled;
 	u8 *bytes;
+	/* After the prologue's end %rsp is so far below where it was before the call, or farther,
+	   wherever the row is by %rbp and it has not been raised. */
+	unsigned long deep_from;
+	s32 depth;
+	bool raised;
 };
-
-/* One instruction of it. */
-struct ki_step {
-	struct insn in;
-	struct orc_entry row;
-	unsigned long addr;
-};
-
-static u8 opcode(const struct ki_step *s)
-{
-	return s->in.opcode.nbytes == 1 ? s->in.opcode.bytes[0] : 0;
-}
-
-static u8 field(u8 low, u8 rex)
-{
-	return low | (rex ? 8 : 0);
-}
-
-static u8 reg_of(const struct insn *in)
-{
-	return field((in->modrm.bytes[0] >> 3) & 7, in->rex_prefix.bytes[0] & 4);
-}
-
-static u8 rm_of(const struct insn *in)
-{
-	return field(in->modrm.bytes[0] & 7, in->rex_prefix.bytes[0] & 1);
-}
-
-static bool is_memory(const struct insn *in)
-{
-	return in->modrm.nbytes && in->modrm.bytes[0] < 0xc0;
-}
-
-#define KI_RSP 4
-#define KI_RBP 5
-
-/* The base register of the operand in memory; -1: none. */
-static int base_of(const struct insn *in)
-{
-	u8 mod = in->modrm.bytes[0] >> 6;
-	u8 base = in->sib.nbytes ? in->sib.bytes[0] & 7 : in->modrm.bytes[0] & 7;
-
-	if (!mod && base == KI_RBP)
-		return -1;
-	return field(base, in->rex_prefix.bytes[0] & 1);
-}
-
-/* mov, lea: what takes a word and changes none. */
-static bool only_reads(const struct ki_step *s)
-{
-	return opcode(s) == 0x8b || opcode(s) == 0x8d;
-}
 
 /* Does it look above, or change, the return address? */
 static bool operand_reaches_out(const struct ki_walk *w, const struct ki_step *s)
@@ -104,58 +61,40 @@ static bool operand_reaches_out(const struct ki_walk *w, const struct ki_step *s
 	s32 top = s->row.sp_offset - 8, disp = s->in.displacement.value;
 	int base;
 
-	if (!is_memory(&s->in))
+	if (!ki_step_in_memory(s))
 		return false;
-	base = base_of(&s->in);
+	base = ki_step_base(s);
 	if (base != KI_RSP && !(base == KI_RBP && by_frame))
 		return false;
-	if (base == KI_RSP && (by_frame || opcode(s) == 0x8f))
+	if (base == KI_RSP && ki_step_opcode(s) == 0x8f)
 		return true; /* where it points is not known */
-	if (base == KI_RSP && opcode(s) == 0x8d && !w->compiled && reg_of(&s->in) != KI_RSP)
+	if (base == KI_RSP && ki_step_opcode(s) == 0x8d && !w->compiled && ki_step_reg(s) != KI_RSP)
 		return true;
-	return disp > top || (disp == top && !only_reads(s));
+	if (base == KI_RSP && by_frame)
+		return w->raised || s->addr <= w->deep_from || disp >= w->depth - 8;
+	return disp > top || (disp == top && !ki_step_only_reads(s));
 }
 
 static bool moves_stack(const struct ki_walk *w, const struct ki_step *s)
 {
-	bool load = opcode(s) == 0x8b, store = opcode(s) == 0x89;
+	bool load = ki_step_opcode(s) == 0x8b, store = ki_step_opcode(s) == 0x89;
 	u8 to, from;
 
-	if (opcode(s) == 0x5c || opcode(s) == 0x94) /* pop %rsp, xchg %rsp with %rax */
+	if (ki_step_opcode(s) == 0x5c ||
+	    ki_step_opcode(s) == 0x94) /* pop %rsp, xchg %rsp with %rax */
 		return !s->in.rex_prefix.nbytes || !(s->in.rex_prefix.bytes[0] & 1);
-	if (load && is_memory(&s->in))
-		return reg_of(&s->in) == KI_RSP;
-	if (opcode(s) == 0x87)
-		return reg_of(&s->in) == KI_RSP || (!is_memory(&s->in) && rm_of(&s->in) == KI_RSP);
-	if ((!load && !store) || is_memory(&s->in))
+	if (load && ki_step_in_memory(s))
+		return ki_step_reg(s) == KI_RSP;
+	if (ki_step_opcode(s) == 0x87)
+		return ki_step_reg(s) == KI_RSP ||
+		       (!ki_step_in_memory(s) && ki_step_rm(s) == KI_RSP);
+	if ((!load && !store) || ki_step_in_memory(s))
 		return false;
-	to = load ? reg_of(&s->in) : rm_of(&s->in);
-	from = load ? rm_of(&s->in) : reg_of(&s->in);
+	to = load ? ki_step_reg(s) : ki_step_rm(s);
+	from = load ? ki_step_rm(s) : ki_step_reg(s);
 	if (to == KI_RSP)
 		return from != KI_RBP || s->row.sp_reg != ORC_REG_BP;
 	return from == KI_RSP && !w->compiled;
-}
-
-static bool is_filler(const struct ki_step *s)
-{
-	u8 op = opcode(s);
-
-	if (op == KI_INT3 || (op == 0x90 && !s->in.rex_prefix.nbytes))
-		return true;
-	return s->in.opcode.nbytes == 2 && s->in.opcode.bytes[0] == 0x0f &&
-	       s->in.opcode.bytes[1] == 0x1f;
-}
-
-static bool is_branch(const struct insn *in)
-{
-	u8 op = in->opcode.bytes[0];
-
-	if (in->vex_prefix.nbytes)
-		return false;
-	if (in->opcode.nbytes == 2)
-		return op == 0x0f && (in->opcode.bytes[1] & 0xf0) == 0x80;
-	return in->opcode.nbytes == 1 &&
-	       ((op & 0xf0) == 0x70 || (op & 0xfc) == 0xe0 || op == 0xe9 || op == 0xeb);
 }
 
 static bool is_return_thunk(unsigned long addr)
@@ -219,25 +158,39 @@ static u16 follow_branch(struct ki_walk *w, const struct ki_step *s)
 	return follow(w, target);
 }
 
+/* What is left of a frame that is being left: nothing there leads back into the function. */
+static bool leads_back(const struct ki_walk *w, const struct ki_step *s)
+{
+	unsigned long end = s->addr + s->in.length, target = end + s->in.immediate.value;
+
+	if (!w->raised || s->row.sp_reg != ORC_REG_BP)
+		return false;
+	return (ki_step_branches(s) && target >= w->start && target < w->end) ||
+	       is_reserved(s->addr, end, KI_R_JUMP_LABEL) ||
+	       is_reserved(s->addr, end, KI_R_EXTABLE);
+}
+
 static u16 look_at_step(struct ki_walk *w, const struct ki_step *s)
 {
 	bool known = s->row.sp_reg == ORC_REG_SP || s->row.sp_reg == ORC_REG_BP;
 
-	if (is_filler(s) && opcode(s) != KI_INT3)
+	if (ki_step_is_filler(s) && ki_step_opcode(s) != KI_INT3)
 		return KI_R_OK;
-	if ((opcode(s) == KI_INT3 || opcode(s) == KI_JMP) && ki_text_probed(s->addr, s->addr + 1))
+	if ((ki_step_opcode(s) == KI_INT3 || ki_step_opcode(s) == KI_JMP) &&
+	    ki_text_probed(s->addr, s->addr + 1))
 		return KI_R_FOREIGN_BREAKPOINT;
-	if (opcode(s) == KI_INT3)
+	if (ki_step_opcode(s) == KI_INT3)
 		return KI_R_OK;
 	if (!known || s->row.type != KI_ORC_CALL)
 		return KI_R_TAIL_UNKNOWN;
-	if (operand_reaches_out(w, s) || moves_stack(w, s))
+	if (operand_reaches_out(w, s) || moves_stack(w, s) || leads_back(w, s))
 		return KI_R_TAIL_STACK;
-	if (is_branch(&s->in))
+	if (ki_step_branches(s))
 		return follow_branch(w, s);
-	if (opcode(s) == 0xff && (reg_of(&s->in) & 6) == 4) /* indirect jumps */
+	if (ki_step_opcode(s) == 0xff && (ki_step_reg(s) & 6) == 4) /* indirect jumps */
 		return KI_R_TAIL_UNKNOWN;
-	if ((opcode(s) & 0xfe) == 0xc2 && is_reserved(s->addr, s->addr + 1, KI_R_STATIC_CALL))
+	if ((ki_step_opcode(s) & 0xfe) == 0xc2 &&
+	    is_reserved(s->addr, s->addr + 1, KI_R_STATIC_CALL))
 		return KI_R_TAIL_UNKNOWN; /* for the time being a return */
 	return KI_R_OK;
 }
@@ -268,9 +221,84 @@ static u16 look_at_code(struct ki_walk *w)
 		s.addr = w->start + at;
 		ki_orc_find(w->owner, s.addr, &s.row);
 		reason = look_at_step(w, &s);
+		w->raised = s.row.sp_reg == ORC_REG_BP && !ki_step_is_last(&s) &&
+			    (w->raised || ki_step_may_raise(&s));
 		at += s.in.length;
 	}
 	return reason ? reason : follow_rows(w);
+}
+
+/* mov %REG into the frame. */
+static bool keeps_word(const struct ki_walk *w, const struct ki_step *s, u8 reg)
+{
+	int base;
+
+	if (ki_step_opcode(s) != 0x89 || !(s->in.rex_prefix.bytes[0] & 8) ||
+	    !ki_step_in_memory(s) || ki_step_reg(s) != reg)
+		return false;
+	base = ki_step_base(s);
+	return (base == KI_RSP || (base == KI_RBP && s->row.sp_reg == ORC_REG_BP)) &&
+	       !operand_reaches_out(w, s);
+}
+
+/* What is known of a function from its first instructions. */
+struct ki_prologue {
+	struct ki_step last;
+	s32 depth;    /* of %rsp, so far; 0: %rbp is not yet the frame, or the prologue has ended */
+	u8 frames;    /* so often has %rbp become the frame */
+	bool guarded; /* the canary was taken, and kept at once */
+};
+
+static bool begins_frame(const struct ki_prologue *p, const struct ki_step *s)
+{
+	return s->row.sp_reg == ORC_REG_BP && p->last.row.sp_reg == ORC_REG_SP &&
+	       !ki_step_keeps_frame(&p->last);
+}
+
+/* From "mov %rsp,%rbp" straight on to "sub $N,%rsp". */
+static void add_depth(struct ki_walk *w, struct ki_prologue *p, const struct ki_step *s)
+{
+	if (begins_frame(p, s))
+		p->depth =
+			!p->frames++ && ki_step_makes_frame(&p->last) ? p->last.row.sp_offset : 0;
+	if (!p->depth)
+		return;
+	if (ki_step_lowers(s)) {
+		w->depth = p->depth + ki_step_lowers(s);
+		w->deep_from = s->addr;
+		p->depth = 0;
+	} else if (ki_step_pushes(s)) {
+		p->depth += 8;
+	} else if (ki_step_may_raise(s) || ki_step_branches(s) || ki_step_is_last(s) ||
+		   ki_step_opcode(s) == 0xff) {
+		p->depth = 0;
+	}
+}
+
+static void read_prologue(struct ki_walk *w)
+{
+	unsigned long size = w->end - w->start, at = 0;
+	struct ki_prologue p = {};
+	struct ki_step s;
+
+	w->depth = 0;
+	w->deep_from = ULONG_MAX;
+	w->raised = false;
+	while (at < size) {
+		if (ki_call(insn_decode)(&s.in, w->bytes + at, size - at, INSN_MODE_64))
+			return;
+		s.addr = w->start + at;
+		ki_orc_find(w->owner, s.addr, &s.row);
+		if (at)
+			add_depth(w, &p, &s);
+		if (at && ki_step_takes_canary(&p.last))
+			p.guarded |= keeps_word(w, &s, ki_step_reg(&p.last));
+		p.last = s;
+		at += s.in.length;
+	}
+	if (p.frames > 1)
+		w->deep_from = ULONG_MAX;
+	w->compiled |= p.guarded;
 }
 
 /* A cold part has no ftrace site, but the function that it is a part of. */
@@ -294,14 +322,16 @@ static u16 look_at_function(struct ki_walk *w, unsigned long start)
 	w->budget -= size;
 	w->start = start;
 	w->end = start + size;
-	w->compiled = is_compiled(start);
 	w->owner = ki_text_owner(w->start, w->end, &reason);
 	if (reason)
 		return KI_R_TAIL_UNKNOWN;
-	if (ki_text_read(w->start, w->bytes, size, KI_VIEW_ORIG))
+	if (ki_text_read(w->start, w->bytes, size, KI_VIEW_ORIG)) {
 		reason = KI_R_TAIL_UNKNOWN;
-	else
+	} else {
+		w->compiled = is_compiled(w->start);
+		read_prologue(w);
 		reason = look_at_code(w);
+	}
 	module_put(w->owner);
 	return reason;
 }

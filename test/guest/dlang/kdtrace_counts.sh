@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# What vminfo and sysinfo count, against what the kernel counts itself and against known work.
+# What vminfo, sysinfo and returns of system calls count, against what the kernel counts itself and
+# against known work.
 # promise: D3, D12 (in part): vminfo and sysinfo fire once for an event, with its amount in arg0: as often
 #   as /proc, tracepoints and known loads say.
+# promise: D3, D12 (in part): each system call that a process makes has a return, with value and error.
 # shellcheck disable=SC2016 # $target is kdtrace's
 . "$(dirname "$0")/../common/lib.sh"
 start
@@ -86,4 +88,33 @@ for p in vminfo sysinfo; do
 	"$kd" -l -n "$p:::" 2> /dev/null | awk 'NR > 1 { printf "%s%s", n++ ? " " : "# ", $NF } END { print "" }'
 done
 soon "no window stays" 0 field windows
+# ---- system calls ----
+
+cat > /tmp/all.pl << 'P'
+my ($there, $none) = ("/etc/hostname", "/no/such");
+for (1 .. 40) {
+	syscall(61, -1, 0, 0, 0);               # wait4: no child
+	syscall(247, 0, 0, 0, 4, 0);            # waitid: the same
+	my $text = "x" x 512;
+	syscall(63, $text);                     # uname
+	syscall(79, $text, 512);                # getcwd
+	syscall(79, $text, 1);                  # which is longer
+	syscall(98, 0, $text);                  # getrusage
+	syscall(4, $there, $text);              # stat
+	syscall(4, $none, $text);
+	syscall(235, $none, 0);                 # utimes
+	syscall(70, 1 << 30, $text, 8, 0, 04000); # msgrcv: no such queue
+	syscall(250, 99);                       # keyctl: no such command
+}
+for (1 .. 4) { my $child = fork; exit 0 if !$child; waitpid $child, 0 }
+P
+"$kd" -qn 'syscall:::entry /pid == $target/ { @e[probefunc] = count(); } syscall:::return /pid == $target/ { @r[probefunc] = count(); @v[probefunc, arg1, arg0, errno] = count(); }
+	END { printa("e %s %@d\n", @e); printa("r %s %@d\n", @r); printa("v %s %d %d %d %@d\n", @v); }' -c 'perl /tmp/all.pl' > /tmp/all.out 2> /tmp/kd.err
+is "no system call's return is left out, but of one that jumps to where a pointer says" "$(grep 'left out' /tmp/kd.err | sed 's/.* left out, //; s/ (.*): / /; s/;.*//') $("$kd" -ln syscall:::return | wc -l)" "TAIL_UNKNOWN syscall:vmlinux:restart_syscall:return $("$kd" -ln syscall:::entry | wc -l)"
+is "each that is entered returns, but the last one" "$(diff <(sed -n 's/^e //p' /tmp/all.out | sort) <(sed -n 's/^r //p' /tmp/all.out | sort) | sed -n 's/^[<>] //p')" "exit_group 1"
+ok "which are many: $(grep -c '^r ' /tmp/all.out)" test "$(grep -c '^r ' /tmp/all.out)" -ge 20
+is "values and errors" "$(sed -n 's/^v //p' /tmp/all.out | grep -e 'wait4 -' -e '^waitid ' -e 'newuname ' -e 'getcwd -' -e getrusage -e 'utimes ' -e 'msgrcv ' -e 'keyctl ' | sort | tr '\n' ';')" \
+	"getcwd -34 -34 34 40;getrusage 0 0 0 40;keyctl -95 -95 95 40;msgrcv -22 -22 22 40;newuname 0 0 0 40;utimes -2 -2 2 40;wait4 -10 -10 10 40;waitid -10 -10 10 40;"
+is "stat, and clone" "$(sed -n 's/^v newstat \(0\|-2\) /\1 /p' /tmp/all.out | awk '$4 >= 40' | wc -l) $(sed -n 's/^r clone //p' /tmp/all.out) $(sed -n 's/^v wait4 [1-9].* \([0-9]*\)$/\1/p' /tmp/all.out | paste -sd+ | bc)" "2 4 4"
+
 finish

@@ -42,6 +42,12 @@ int ki_tail_ping(int x);
 int ki_tail_pong(int x);
 int ki_tail_pointed(int x);
 int ki_tail_pointer(int x);
+int ki_tail_guarded(int x);
+int ki_tail_framed(int x);
+int ki_tail_copied(int x);
+int ki_tail_above(int x);
+int ki_tail_raised(int x);
+int ki_tail_again(int x);
 
 ALONE int ki_tail_callee(int x)
 {
@@ -134,7 +140,84 @@ static int die(void *unused)
 	return ki_tail_die(1);
 }
 
+/* Compiled, and without an ftrace site, as the bodies of system calls are: it has a canary. */
+ALONE int ki_tail_fill(int *v, int n, int x)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		v[i] = x + i;
+	return n;
+}
+
+static ALONE notrace int guarded(int x)
+{
+	int v[8], n = ki_tail_fill(v, ARRAY_SIZE(v), x);
+
+	return v[0] + v[n - 1];
+}
+
+ALONE int ki_tail_guarded(int x)
+{
+	barrier();
+	return guarded(x);
+}
+
+/* Bodies by hand: all give back twice what they get. %rsp is 32 below where it was at the call. */
+#define BODY(name, ...)                                                                            \
+	asm(".pushsection .text\n" ASM_PAD ".type " name ", @function\n" name                      \
+	    ":\n" __VA_ARGS__ ASM_RET ".size " name ", . - " name "\n.popsection\n")
+#define FRAME "	pushq %rbp\n	movq %rsp, %rbp\n	subq $16, %rsp\n"
+#define GUARD "	movq %gs:40, %rax\n	movq %rax, 8(%rsp)\n"
+#define TWICE "	movl %edi, %eax\n	addl %eax, %eax\n"
+
+BODY("tail_framed", FRAME GUARD
+     "	movl %edi, (%rsp)\n	movl (%rsp), %eax\n	addl %eax, %eax\n	leave\n");
+BODY("tail_copied", "	movq %rsp, %rcx\n	movq 8(%rcx), %rcx\n" TWICE);
+BODY("tail_above", FRAME GUARD "	movq 32(%rsp), %rcx\n" TWICE "	leave\n");
+BODY("tail_raised",
+     FRAME GUARD "	addq $16, %rsp\n	movq 16(%rsp), %rcx\n" TWICE "	popq %rbp\n");
+BODY("tail_again", FRAME GUARD "1:	cmpq $0, 16(%rsp)\n	je 2f\n	addq $8, %rsp\n"
+			       "	testl %edi, %edi\n	js 1b\n"
+			       "2:\n" TWICE "	leave\n");
+
+int tail_framed(int x);
+int tail_copied(int x);
+int tail_above(int x);
+int tail_raised(int x);
+int tail_again(int x);
+
+ALONE int ki_tail_framed(int x)
+{
+	barrier();
+	return tail_framed(x);
+}
+
 /* ---- these are refused ---- */
+
+ALONE int ki_tail_copied(int x)
+{
+	barrier();
+	return tail_copied(x);
+}
+
+ALONE int ki_tail_above(int x)
+{
+	barrier();
+	return tail_above(x);
+}
+
+ALONE int ki_tail_raised(int x)
+{
+	barrier();
+	return tail_raised(x);
+}
+
+ALONE int ki_tail_again(int x)
+{
+	barrier();
+	return tail_again(x);
+}
 
 ALONE int ki_tail_eight(int a, int b, int c, int d, int e, int f, int g, int h)
 {
@@ -174,6 +257,12 @@ ALONE int ki_tail_pointer(int x)
 	return ki_tail_pointed(x);
 }
 
+static bool by_hand_right(int i)
+{
+	return ki_tail_framed(i) == 2 * i && ki_tail_copied(i) == 2 * i &&
+	       ki_tail_above(i) == 2 * i && ki_tail_raised(i) == 2 * i && ki_tail_again(i) == 2 * i;
+}
+
 static bool all_right(int i)
 {
 	bool good = ki_tail_plain(i) == 2 * (i + 1);
@@ -187,6 +276,8 @@ static bool all_right(int i)
 	good &= ki_tail_handed(1, 2, 3, 4, 5, 6, 7, 8) == 891;
 	good &= ki_tail_ping(3) == 7;
 	good &= ki_tail_pointer(i) == 2 * i;
+	good &= ki_tail_guarded(i) == 2 * i + 7;
+	good &= by_hand_right(i);
 	return good;
 }
 

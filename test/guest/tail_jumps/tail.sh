@@ -59,11 +59,12 @@ counts() { # POINT... : from the last output
 # ---- exact counts ----
 n=1000
 points=("${m}_plain" "${m}_plain:exit" "${m}_plain:exit:after" "${m}_chain:exit:after"
-	"${m}_jcc:exit:after" "${m}_nested" "${m}_nested:exit:after" "${m}_deep:exit" "${m}_die:exit:after")
+	"${m}_jcc:exit:after" "${m}_nested" "${m}_nested:exit:after" "${m}_deep:exit" "${m}_die:exit:after"
+	"${m}_guarded:exit:after" "${m}_framed:exit:after")
 calls() { "$ki" stat --json -o "$json" "$@" -- sh -c "echo calls $n > $control"; }
 ok "results are right while it counts" calls "${points[@]}"
 # chain jumps to plain, too; middle comes into every second jcc behind its entry
-all="$((2 * n)) $((2 * n)) $((2 * n)) $n $((n * 3 / 2)) $((4 * n)) $((4 * n)) $((4 * n)) $n "
+all="$((2 * n)) $((2 * n)) $((2 * n)) $n $((n * 3 / 2)) $((4 * n)) $((4 * n)) $((4 * n)) $n $n $n "
 is "counts" "$(counts "${points[@]}")" "$all"
 ok "moved functions" calls --move "${points[@]}"
 is "the same counts" "$(counts "${points[@]}")" "$all"
@@ -219,6 +220,10 @@ refused() { # POINT TAG
 }
 ok "arguments on the stack" refused ${m}_args:exit:after TAIL_STACK
 ok "the same, handed through" refused ${m}_handed:exit:after TAIL_STACK
+ok "a copy of the stack pointer, in code without a canary" refused ${m}_copied:exit:after TAIL_STACK
+ok "a word above a frame, by the stack pointer" refused ${m}_above:exit:after TAIL_STACK
+ok "the stack pointer, raised in the frame" refused ${m}_raised:exit:after TAIL_STACK
+ok "the same, with a way back" refused ${m}_again:exit:after TAIL_STACK
 ok "a ring" refused ${m}_ping:exit:after TAIL_RING
 ok "an indirect jump behind the jump" refused ${m}_pointer:exit:after TAIL_UNKNOWN
 ok "an indirect jump" refused ${m}_pointed:exit:after TAIL_UNKNOWN
