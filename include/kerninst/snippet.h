@@ -120,8 +120,8 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  *
  * KI_VAR_LOCAL: a value of this run of the snippet, 0 at first, in a register or on the stack.
  * `first` (0..KI_LOCALS - 1) tells one from the other; all uses of one have one type. Those that
- * hold something at the same time must have room on the stack, beside what is calculated: two
- * dozen.
+ * hold something at the same time must have room on the stack, beside what is calculated: about
+ * forty.
  *
  * A scalar may have any type; it takes the first bytes of its slot, and the others stay 0. A vector
  * (count > 1) is per CPU, of u64 or i64. An index out of its range (taken as unsigned) reads 0
@@ -134,7 +134,7 @@ enum ki_type { KI_I8, KI_I16, KI_I32, KI_I64, KI_U8, KI_U16, KI_U32, KI_U64, KI_
  */
 enum ki_var_kind { KI_VAR_CPU, KI_VAR_GLOBAL, KI_VAR_THREAD, KI_VAR_LOCAL, KI_VAR_KINDS };
 
-#define KI_LOCALS 29
+#define KI_LOCALS 64
 
 struct ki_var {
 	const char *name; /* for ki_snippet_format; NULL: made from kind and number. Copied. */

@@ -34,8 +34,8 @@ static void begin_node(struct ki_node *n)
 	n->fixed = n->konst || !ops->fixed ? 0 : ops->fixed(n);
 	n->calls = ops->calls;
 	n->words = ops->has_var && n->var.kind == KI_VAR_THREAD;
-	n->locals = ops->has_var && n->var.kind == KI_VAR_LOCAL ? 1u << n->var.first : 0;
-	n->locals |= n->unless ? 1u << (n->unless - 1) : 0;
+	n->locals = ops->has_var && n->var.kind == KI_VAR_LOCAL ? UINT64_C(1) << n->var.first : 0;
+	n->locals |= n->unless ? UINT64_C(1) << (n->unless - 1) : 0;
 }
 
 static uint16_t gather(struct ki_node *n);

@@ -58,7 +58,7 @@ struct gen {
 	unsigned int depth; /* words on the stack, with those of a red zone */
 	unsigned int below; /* of these: the red zone's */
 	unsigned int held;  /* register of NODE_HELD */
-	uint32_t homed;	    /* bits: locals that are somewhere now */
+	uint64_t homed;	    /* bits: locals that are somewhere now */
 	struct home home[KI_LOCALS];
 	uint8_t words; /* enum words_mode */
 	uint8_t words_reg;
@@ -203,6 +203,6 @@ void ki_gen_stmt(struct gen *g, struct ki_node *n);
 /* Statements of a list from the first until the end. */
 void ki_gen_run(struct gen *g, struct ki_node *first, const struct ki_node *end);
 /* The last statement that uses one of these locals; NULL. */
-struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint32_t locals);
+struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint64_t locals);
 
 #endif

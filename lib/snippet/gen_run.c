@@ -12,12 +12,12 @@
 
 /* What a run has given a home to. */
 struct tenants {
-	uint32_t regs; /* bits of locals */
-	uint32_t stack;
+	uint64_t regs; /* bits of locals */
+	uint64_t stack;
 	unsigned int words;
 };
 
-struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint32_t locals)
+struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, uint64_t locals)
 {
 	struct ki_node *last = NULL;
 
@@ -27,7 +27,7 @@ struct ki_node *ki_gen_user(struct ki_node *first, const struct ki_node *end, ui
 	return last;
 }
 
-static bool is_used(const struct ki_node *first, const struct ki_node *end, uint32_t local)
+static bool is_used(const struct ki_node *first, const struct ki_node *end, uint64_t local)
 {
 	for (const struct ki_node *k = first; k != end; k = k->next)
 		if (k->locals & local)
@@ -41,7 +41,7 @@ static bool is_first_set(const struct ki_node *n, unsigned int local)
 }
 
 /* Registers that are claimed from here until the local is not needed any more. */
-static uint16_t fixed_until(struct ki_node *first, const struct ki_node *end, uint32_t bit)
+static uint16_t fixed_until(struct ki_node *first, const struct ki_node *end, uint64_t bit)
 {
 	const struct ki_node *last = ki_gen_user(first, end, bit);
 	uint16_t fixed = 0;
@@ -57,7 +57,7 @@ static uint16_t fixed_until(struct ki_node *first, const struct ki_node *end, ui
 static unsigned int choose(struct gen *g, struct ki_node *n, const struct ki_node *end,
 			   unsigned int local)
 {
-	const uint32_t bit = 1u << local;
+	const uint64_t bit = UINT64_C(1) << local;
 	uint16_t but = fixed_until(n, end, bit);
 
 	if (is_first_set(n, local) && ki_gen_comes_in_rax(n->kid[0]) &&
@@ -78,11 +78,11 @@ static void begin_local(struct gen *g, struct ki_node *n, const struct ki_node *
 		ki_gen_push(g, KI_RAX);
 		h->at = (uint8_t)g->depth;
 		t->words++;
-		t->stack |= 1u << local;
+		t->stack |= UINT64_C(1) << local;
 	} else {
-		t->regs |= 1u << local;
+		t->regs |= UINT64_C(1) << local;
 	}
-	g->homed |= 1u << local;
+	g->homed |= UINT64_C(1) << local;
 	if (is_first_set(n, local))
 		return;
 	m = (struct rm){.mode = RM_STACK};
@@ -93,7 +93,7 @@ static void begin_local(struct gen *g, struct ki_node *n, const struct ki_node *
 }
 
 /* Must it be somewhere around this statement, or only inside? */
-static bool is_around(struct ki_node *n, const struct ki_node *end, uint32_t bit)
+static bool is_around(struct ki_node *n, const struct ki_node *end, uint64_t bit)
 {
 	if (is_used(n->next, end, bit))
 		return true;
@@ -103,22 +103,22 @@ static bool is_around(struct ki_node *n, const struct ki_node *end, uint32_t bit
 static void begin_locals(struct gen *g, struct ki_node *n, const struct ki_node *end,
 			 struct tenants *t)
 {
-	uint32_t new = n->locals & ~g->homed;
+	uint64_t new = n->locals & ~g->homed;
 
 	for (; new; new &= new - 1)
 		if (is_around(n, end, new & -new))
-			begin_local(g, n, end, (unsigned int)__builtin_ctz(new), t);
+			begin_local(g, n, end, (unsigned int)__builtin_ctzll(new), t);
 }
 
 static void end_locals(struct gen *g, struct ki_node *next, const struct ki_node *end,
 		       struct tenants *t)
 {
-	for (uint32_t left = t->regs; left; left &= left - 1) {
-		const uint32_t bit = left & -left;
+	for (uint64_t left = t->regs; left; left &= left - 1) {
+		const uint64_t bit = left & -left;
 
 		if (is_used(next, end, bit))
 			continue;
-		ki_gen_release(g, g->home[__builtin_ctz(bit)].at);
+		ki_gen_release(g, g->home[__builtin_ctzll(bit)].at);
 		g->homed &= ~bit;
 		t->regs &= ~bit;
 	}

@@ -208,7 +208,7 @@ bool ki_gen_words_always(const struct ki_node *n)
 static bool extend(const struct gen *g, struct ki_node *first, struct ki_node **stop,
 		   const struct ki_node *end)
 {
-	uint32_t locals = 0;
+	uint64_t locals = 0;
 
 	for (struct ki_node *k = first; k != end; k = k->next) {
 		if (k == *stop) {

@@ -74,7 +74,7 @@ struct ki_node_ops {
 	/* Does it begin by setting that local, whatever was in it? NULL: no. */
 	bool (*sets)(const struct ki_node *n, unsigned int local);
 	/* Locals that it uses beside the statements inside; NULL: all of them. */
-	uint32_t (*own_locals)(const struct ki_node *n);
+	uint64_t (*own_locals)(const struct ki_node *n);
 	/* Does every way through it use a word of the thread, if one does? NULL: yes. */
 	bool (*always_words)(const struct ki_node *n);
 

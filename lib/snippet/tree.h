@@ -32,7 +32,7 @@ struct ki_node {
 	/* The generator's; of a node and all below it, but for `scope` and `assumed`. */
 	uint16_t scope[2]; /* registers that it pushes; in the code of threads without words */
 	uint16_t fixed;	   /* registers that it must have for itself */
-	uint32_t locals;   /* bits: it uses these */
+	uint64_t locals;   /* bits: it uses these */
 	uint8_t words;	   /* how often it uses words of the thread; 255: or more */
 	bool calls;	   /* contains a call of a function of the kernel */
 	bool assumed;	   /* `konst` only for the moment */

@@ -46,7 +46,7 @@ static void action(struct gen *g, struct ki_node *n)
 	ki_asm_here(&g->a, out);
 }
 
-static uint32_t own_locals(const struct ki_node *n)
+static uint64_t own_locals(const struct ki_node *n)
 {
 	return n->kid[0]->locals;
 }

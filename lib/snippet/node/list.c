@@ -29,7 +29,7 @@ static void action(struct gen *g, struct ki_node *n)
 	ki_gen_run(g, n->first, NULL);
 }
 
-static uint32_t own_locals(const struct ki_node *n)
+static uint64_t own_locals(const struct ki_node *n)
 {
 	(void)n;
 	return 0;

@@ -83,5 +83,17 @@ is "noresolve: addresses of processes by their file alone" "$(d 'syscall::getpri
 is "what ends a process, as its signal" "$(d 'proc:::signal-handle /pid == $target/ { printf("%d", args[0]); }' -c "perl -e 'kill USR1, \$\$; sleep 1'")" "10"
 is "printsize: a string that it cuts off ends there" "$(d 'struct s { int a; char b[5]; long c; }; BEGIN { p = (struct s *)alloca(sizeof(struct s)); p->a = 1; p->b[0] = 104; p->b[1] = 105; p->b[2] = 106; p->b[3] = 107; p->c = 7; print(p); exit(0); }' -x printsize=8 | sed -n '/^\.b/,$p' | tr -d '\n')" \
 	".b = (char [5]) [(char)'h',(char)'i',(char)'j',(char)'k',],...}"
+# Forty variables of this->, all of which hold something when the second clause begins, and keys beside them.
+vars=$(seq 0 39)
+{
+	echo "BEGIN {"
+	for i in $vars; do echo "this->v$i = arg0 + $((i * i));"; done
+	echo "} BEGIN { @[this->v3, execname] = sum(this->v39); printf(\"%d %d \", this->v7, this->v39); trace(0"
+	for i in $vars; do echo "+ this->v$i * $((i + 1))"; done
+	echo "); exit(0); }"
+} > /tmp/many.d
+sum=0
+for i in $vars; do sum=$((sum + i * i * (i + 1))); done
+is "forty variables of a clause" "$(timeout 60 "$kd" -qs /tmp/many.d 2>&1 | tr -s ' \n' ' ')" "49 1521 $sum 9 kdtrace 1521 "
 soon "nothing is left" 0 field windows
 finish
