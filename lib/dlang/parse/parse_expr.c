@@ -126,9 +126,11 @@ static int aggregation(struct ki_d_parser *p, struct ki_d_node **out)
 	return in_brackets(p, "]", *out, 0);
 }
 
+/* stringof is an operator, too. */
 static int name(struct ki_d_parser *p, struct ki_d_node **out)
 {
-	const bool returns = ki_lex_is(&p->lex, "return");
+	const bool returns = ki_lex_is(&p->lex, "return"), text = ki_lex_is(&p->lex, "stringof");
+	struct ki_d_node *of;
 	int ret;
 
 	if (ki_d_is_reserved(p) && !returns)
@@ -144,10 +146,13 @@ static int name(struct ki_d_parser *p, struct ki_d_node **out)
 		return ki_lex_expected(&p->lex, "'('");
 	if (!ret && ki_lex_is(&p->lex, "`"))
 		return ki_d_parse_symbol(p, out);
-	if (ret || !ki_lex_is(&p->lex, "("))
+	if (ret || (!text && !ki_lex_is(&p->lex, "(")))
 		return ret;
 	(*out)->kind = KI_D_CALL;
-	return in_brackets(p, ")", *out, 0);
+	if (ki_lex_is(&p->lex, "("))
+		return in_brackets(p, ")", *out, 0);
+	ret = unary(p, &of);
+	return ret ? ret : adopt(p, *out, 0, of);
 }
 
 /* In parentheses: a type is a cast. */

@@ -83,6 +83,7 @@ is "noresolve: addresses of processes by their file alone" "$(d 'syscall::getpri
 is "what ends a process, as its signal" "$(d 'proc:::signal-handle /pid == $target/ { printf("%d", args[0]); }' -c "perl -e 'kill USR1, \$\$; sleep 1'")" "10"
 is "printsize: a string that it cuts off ends there" "$(d 'struct s { int a; char b[5]; long c; }; BEGIN { p = (struct s *)alloca(sizeof(struct s)); p->a = 1; p->b[0] = 104; p->b[1] = 105; p->b[2] = 106; p->b[3] = 107; p->c = 7; print(p); exit(0); }' -x printsize=8 | sed -n '/^\.b/,$p' | tr -d '\n')" \
 	".b = (char [5]) [(char)'h',(char)'i',(char)'j',(char)'k',],...}"
+is "stringof, an operator" "$(d 'struct s { char name[8]; }; struct s v; BEGIN { v.name[0] = 104; v.name[1] = 105; printf("%s %d %s", stringof v.name, stringof v.name == "hi", strjoin(stringof v.name, "!")); exit(0); }')" "hi 1 hi!"
 # Forty variables of this->, all of which hold something when the second clause begins, and keys beside them.
 vars=$(seq 0 39)
 {
