@@ -42,6 +42,7 @@ int ki_tail_ping(int x);
 int ki_tail_pong(int x);
 int ki_tail_pointed(int x);
 int ki_tail_pointer(int x);
+int ki_tail_fill(int *v, int n, int x);
 int ki_tail_guarded(int x);
 int ki_tail_framed(int x);
 int ki_tail_copied(int x);
