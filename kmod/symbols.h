@@ -41,6 +41,7 @@
 	X(put_task_stack)                                                                          \
 	X(find_ge_pid)                                                                             \
 	X(mm_access)                                                                               \
+	X(do_madvise)                                                                              \
 	X(nmi_uaccess_okay)                                                                        \
 	X(task_work_add)                                                                           \
 	X(perf_event_read_local)                                                                   \

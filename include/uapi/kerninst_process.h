@@ -48,10 +48,14 @@ struct ki_process_memory {
 /*
  * KI_IOC_PROCESS_MAP: map a part of it into the process, shared. -EEXIST: something is there
  * already; KI_R_PROCESS_GONE.
+ *
+ * KI_PROCESS_OWN alone, `offset` 0: private memory of zeros that the process reads and writes; what
+ * it forks finds zeros there. Before KI_IOC_PROCESS_MEMORY, too. Charged as pages of the session,
+ * also if it then cannot be mapped. The caller sees it by /proc/PID/mem.
  */
 struct ki_process_map {
 	__u32 size;
-	__u32 flags;  /* KI_PROCESS_CODE */
+	__u32 flags;  /* KI_PROCESS_CODE, KI_PROCESS_OWN */
 	__u64 addr;   /* in the process */
 	__u64 len;    /* whole pages, as the others */
 	__u64 offset; /* in the memory */
@@ -60,6 +64,7 @@ struct ki_process_map {
 };
 
 #define KI_PROCESS_CODE 0x1 /* to be executed and not written; else the other way round */
+#define KI_PROCESS_OWN	0x2 /* the process's own */
 
 /*
  * KI_IOC_PROCESS_EDIT: change bytes of the text, in order of address. All expected bytes are

@@ -6,16 +6,13 @@
  * last one, where ki_lock is not held: its pages may be another's to bring, its locks held for
  * long. The session's mutex and the process's own keep order there.
  *
- * Memory is mapped by a thread of the kernel that takes on the process's address space for a
- * moment. It is memory of the kernel's (shmem), held by those that have it mapped, so nothing of
- * the driver has to outlive a session: what is left in a process, or in one forked from it, needs
- * no driver. Text is given back by such a thread too: a task that is being killed may fetch none.
+ * Memory that the process shares is the kernel's (shmem), held by those that have it mapped. So
+ * nothing of the driver has to outlive a session: what is left in processes needs no driver. Text
+ * is given back by a thread of the kernel: a task that is being killed may fetch none.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/kthread.h>
 #include <linux/mm.h>
-#include <linux/mman.h>
 #include <linux/pid.h>
 #include <linux/ptrace.h>
 #include <linux/sched/mm.h>
@@ -29,9 +26,6 @@
 #include "symbols.h"
 #include "user.h"
 #include "watch/who.h"
-
-/* Nothing is mapped below: a null pointer of the kernel's leads there. */
-#define KI_LOWEST 65536ul
 
 struct workqueue_struct *ki_process_queue;
 
@@ -178,81 +172,6 @@ int ki_process_mmap(struct ki_session *s, struct vm_area_struct *vma)
 	vma->vm_pgoff -= KI_MAP_PROCESS >> PAGE_SHIFT;
 	vma_set_file(vma, memory);
 	return memory->f_op->mmap(memory, vma);
-}
-
-/* ---- mapping it ---- */
-
-int ki_process_map_take(struct ki_request *q)
-{
-	struct ki_process_map *req = &q->arg.process_map;
-	bool bad = req->flags & ~KI_PROCESS_CODE || req->reason || req->zero || !req->len;
-
-	if (bad || offset_in_page(req->addr | req->len | req->offset) || req->addr < KI_LOWEST ||
-	    req->len > KI_PROCESS_BYTES || req->addr > TASK_SIZE_MAX - req->len ||
-	    req->offset > KI_PROCESS_BYTES)
-		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
-	return 0;
-}
-
-int ki_process_map(struct ki_request *q)
-{
-	struct ki_process_map *req = &q->arg.process_map;
-	const struct ki_process *p = q->session->process;
-
-	lockdep_assert_held(&ki_lock);
-	if (!p || !p->memory || req->offset + req->len > p->pages << PAGE_SHIFT)
-		return ki_refuse(&req->reason, KI_R_BAD_REQUEST);
-	return 0;
-}
-
-struct ki_map_job {
-	struct work_struct work;
-	const struct ki_process *p;
-	const struct ki_process_map *req;
-	unsigned long at; /* or an error */
-};
-
-static void map_as_process(struct work_struct *w)
-{
-	struct ki_map_job *j = container_of(w, struct ki_map_job, work);
-	bool code = j->req->flags & KI_PROCESS_CODE;
-	struct mm_struct *mm = j->p->own->mm;
-
-	j->at = -ESRCH;
-	if (!mmget_not_zero(mm))
-		return;
-	kthread_use_mm(mm);
-	j->at = vm_mmap(j->p->memory, j->req->addr, j->req->len,
-			PROT_READ | (code ? PROT_EXEC : PROT_WRITE),
-			MAP_SHARED | MAP_FIXED_NOREPLACE, j->req->offset);
-	kthread_unuse_mm(mm);
-	mmput(mm);
-}
-
-static int map(const struct ki_process *p, struct ki_process_map *req)
-{
-	struct ki_map_job j = {.p = p, .req = req};
-
-	INIT_WORK_ONSTACK(&j.work, map_as_process);
-	queue_work(ki_process_queue, &j.work);
-	flush_work(&j.work);
-	destroy_work_on_stack(&j.work);
-	if (j.at == -ESRCH)
-		return ki_refuse(&req->reason, KI_R_PROCESS_GONE);
-	return IS_ERR_VALUE(j.at) ? (int)j.at : 0;
-}
-
-int ki_process_map_answer(struct ki_request *q, int err)
-{
-	struct ki_process_map *req = &q->arg.process_map;
-	struct ki_process *p = q->session->process;
-
-	if (err)
-		return err;
-	mutex_lock(&p->lock);
-	err = p->over ? ki_refuse(&req->reason, KI_R_EVICTED) : map(p, req);
-	mutex_unlock(&p->lock);
-	return err;
 }
 
 /* ---- changing its text ---- */
@@ -458,7 +377,7 @@ void ki_process_give(struct ki_session *s)
 	lockdep_assert_held(&ki_lock);
 	if (!p)
 		return;
-	ki_account_give(s->account, KI_LIMIT_PAGES, p->pages);
+	ki_account_give(s->account, KI_LIMIT_PAGES, p->pages + p->own_pages);
 	ki_account_give(s->account, KI_LIMIT_WINDOWS, p->windows);
 }
 

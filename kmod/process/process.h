@@ -11,6 +11,9 @@
 
 #include "dev/request.h"
 
+/* Nothing is mapped below: a null pointer of the kernel's leads there. */
+#define KI_LOWEST 65536ul
+
 struct file;
 struct mm_struct;
 struct vm_area_struct;
@@ -53,7 +56,8 @@ struct ki_process {
 	struct ki_hold hold;
 	struct ki_sleeper who; /* the process, by its first thread */
 	/* Charged to the session. ki_lock. */
-	u64 pages;
+	u64 pages;     /* of its shared memory */
+	u64 own_pages; /* that were to be mapped as the process's own */
 	u32 windows;
 };
 
@@ -64,9 +68,6 @@ int ki_process_take(struct ki_request *q);
 int ki_process(struct ki_request *q) __must_hold(&ki_lock);
 int ki_process_memory_take(struct ki_request *q);
 int ki_process_memory(struct ki_request *q) __must_hold(&ki_lock);
-int ki_process_map_take(struct ki_request *q);
-int ki_process_map(struct ki_request *q) __must_hold(&ki_lock);
-int ki_process_map_answer(struct ki_request *q, int err);
 int ki_process_edit_take(struct ki_request *q);
 int ki_process_edit(struct ki_request *q) __must_hold(&ki_lock);
 int ki_process_edit_answer(struct ki_request *q, int err);
@@ -82,6 +83,11 @@ void ki_process_give(struct ki_session *s) __must_hold(&ki_lock);
 extern struct workqueue_struct *ki_process_queue; /* for what a thread of the kernel does */
 /* Those that watch are told: its text has been changed, or is back. */
 void ki_process_changed(const struct ki_process *p, bool back);
+
+/* process_map.c */
+int ki_process_map_take(struct ki_request *q);
+int ki_process_map(struct ki_request *q) __must_hold(&ki_lock);
+int ki_process_map_answer(struct ki_request *q, int err);
 
 /* process_end.c */
 void ki_process_end_init(struct ki_process *p);

@@ -14,6 +14,7 @@
 #include "cover/paths.h"
 #include "cover/sets.h"
 #include "cover/tree.h"
+#include "kerninst/process.h"
 
 #define HEIGHT_MOST ((__int128)1 << 60)
 
@@ -30,13 +31,13 @@ struct spreader {
 
 /* ---- places ---- */
 
-/* Can something stand there? Of words of threads the driver knows nothing in processes, and without
-   it nobody handles a breakpoint. */
+/* Can something stand there? In a process nobody handles a breakpoint but the driver. */
 static bool can_stand(const struct ki_function *fn, const struct ki_spans *spans, uint64_t addr)
 {
 	const struct ki_span *s = ki_spans_at(spans, fn, addr);
 
-	return ki_target_kind(fn->target) != KI_TARGET_PROCESS || !s || s->board != KI_BOARD_TRAP;
+	return ki_target_kind(fn->target) != KI_TARGET_PROCESS || !s || s->board != KI_BOARD_TRAP ||
+	       ki_process_by_driver(fn->target);
 }
 
 static int find_place(struct path_edge *e, const struct ki_function *fn,

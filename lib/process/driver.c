@@ -112,16 +112,34 @@ static int map_arena(const struct ki_splice_process *s, const struct ki_arena *a
 		     struct ki_err *err)
 {
 	size_t counters = s->linked.counters_len;
+	const struct ki_process_map code = {.flags = KI_PROCESS_CODE,
+					    .addr = a->base + counters,
+					    .len = a->len,
+					    .offset = a->off},
+				    rows = {.flags = KI_PROCESS_OWN,
+					    .addr = code.addr + a->len,
+					    .len = a->rows};
 	int ret = map_there(s, (struct ki_process_map){.addr = a->base, .len = counters}, err);
 
-	if (ret)
-		return ret;
-	return map_there(s,
-			 (struct ki_process_map){.flags = KI_PROCESS_CODE,
-						 .addr = a->base + counters,
-						 .len = a->len,
-						 .offset = a->off},
-			 err);
+	if (!ret)
+		ret = map_there(s, code, err);
+	return ret || !a->rows ? ret : map_there(s, rows, err);
+}
+
+/* Threads have words from now on. */
+static int open_gate(const struct ki_splice_process *s, struct ki_err *err)
+{
+	uint64_t *words;
+
+	if (!s->linked.words)
+		return 0;
+	words = (uint64_t *)map_here(s, s->len, PROT_READ | PROT_WRITE, err);
+	if (!words)
+		return -EIO;
+	__atomic_store_n(&words[ki_linked_word(&s->linked, KI_WORD_GATE)], KI_GATE_OPEN,
+			 __ATOMIC_RELEASE);
+	munmap(words, s->len);
+	return 0;
 }
 
 static int write_text(const struct ki_splice_process *s, struct ki_err *err)
@@ -160,6 +178,8 @@ static int install(struct ki_splice_process *s, struct ki_err *err)
 		ret = ki_text_check(&s->linked, s->g.mem, NULL, err);
 	if (!ret)
 		ret = write_text(s, err);
+	if (!ret)
+		ret = open_gate(s, err);
 	s->cost.by_driver = !ret;
 	return ret;
 }

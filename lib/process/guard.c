@@ -71,23 +71,6 @@ static bool are_told(const struct ki_guarded *g, const struct ki_stop *s)
 	return true;
 }
 
-static int write_edits(struct ki_guarded *g, const struct ki_linked *x, struct ki_err *err)
-{
-	struct ki_part first = {g->part.from, g->part.to, false, false}, then = first;
-	int ret;
-
-	if (!g->part.both)
-		return ki_text_write(x, g->mem, &g->part, err);
-	then.boards = true;
-	ret = ki_text_write(x, g->mem, &first, err);
-	if (ret)
-		return ret;
-	ret = ki_text_write(x, g->mem, &then, err);
-	if (ret)
-		ki_text_restore(x, g->mem, &first, false);
-	return ret;
-}
-
 /* The threads are stopped. */
 static int write_held(struct ki_guarded *g, struct ki_stop *s, const struct ki_linked *x,
 		      struct ki_err *err)
@@ -102,7 +85,7 @@ static int write_held(struct ki_guarded *g, struct ki_stop *s, const struct ki_l
 	if (!ret && is_alone(g))
 		ret = ki_err_set(err, -EPIPE, 0, "who wanted it has gone");
 	if (!ret)
-		ret = write_edits(g, x, err);
+		ret = ki_text_write(x, g->mem, &g->part, err);
 	for (size_t i = 0; ret && i < s->threads.n; i++)
 		s->threads.v[i].changed = false;
 	g->cost.moved += ret ? 0 : moved;
@@ -157,8 +140,6 @@ static int write_text(struct ki_guarded *g, struct ki_err *err)
 	/* Before anybody is held for it. */
 	int ret = ki_text_check(g->linked, g->mem, NULL, err);
 
-	if (!ret && ki_part_whole(g->linked, &g->part))
-		return repeat(g, write_part, err);
 	for (int boards = 0; !ret && boards < 2; boards++) {
 		g->part = (struct ki_part){.boards = boards};
 		for (bool first = true; !ret && ki_part_next(g->linked, &g->part); first = false) {
@@ -295,6 +276,8 @@ static int install(struct ki_guarded *g, struct ki_err *err)
 	ret = ki_arenas_fill(g, err);
 	if (!ret)
 		ret = write_text(g, err);
+	if (!ret)
+		ret = ki_arenas_open(g, err);
 	if (ret)
 		ki_guard_restore(g, &second);
 	return ret;

@@ -48,6 +48,8 @@ bool ki_guard_is_same(const struct ki_guarded *g);
 /* The shared file in the process, and its mappings. */
 int ki_arenas_map(struct ki_guarded *g, struct ki_err *err);
 int ki_arenas_fill(struct ki_guarded *g, struct ki_err *err); /* with the patches */
+/* Threads have words from now on, if there are any. */
+int ki_arenas_open(struct ki_guarded *g, struct ki_err *err);
 /* All threads are stopped; false: none of them could be lent. */
 struct ki_stop;
 bool ki_arenas_unmap(struct ki_guarded *g, struct ki_stop *s);

@@ -259,11 +259,17 @@ static void put_patch(struct out *o, uint32_t window, struct ki_patched *out)
 static void put_routines(struct out *o)
 {
 	const struct ki_linked *x = o->x;
+	const struct ki_words_at words = {
+		.code = o->base + o->len,
+		.lost = o->counters + 8 * ki_linked_word(x, KI_WORD_LOST),
+		.gate = o->counters + 8 * ki_linked_word(x, KI_WORD_GATE),
+		.rows = x->rows,
+		.words = x->words,
+	};
 
-	o->words = o->base + o->len;
+	o->words = words.code;
 	if (x->words)
-		o->len += ki_words_routine(o->code ? o->code + o->len : NULL, x->rows, x->words,
-					   o->counters + 8 * x->counters);
+		o->len += ki_words_routine(o->code ? o->code + o->len : NULL, &words);
 	o->take = o->base + o->len;
 	if (x->blocks)
 		o->len += ki_tally_routine(o->code ? o->code + o->len : NULL, x);

@@ -96,14 +96,10 @@ struct ki_stop;
 struct ki_part {
 	size_t from, to;
 	bool boards; /* the short springboards; or all else */
-	bool both;   /* both kinds; `boards` means nothing */
 };
 
 /* The next one of that kind, {0, 0} being before the first; false: there is none. */
 bool ki_part_next(const struct ki_linked *x, struct ki_part *p);
-/* All edits in one, if code keeps something of a thread from one place to another: a thread might
-   pass the first one before the other is there. False: there are too many. */
-bool ki_part_whole(const struct ki_linked *x, struct ki_part *p);
 bool ki_part_has(const struct ki_linked *x, const struct ki_part *p, size_t edit);
 /* x, but what is forbidden is so while this part is written. Free forbidden. */
 int ki_part_of(struct ki_linked *out, const struct ki_linked *x, const struct ki_part *p);
@@ -149,10 +145,31 @@ int ki_linked_memory(struct ki_linked *x, const struct ki_linking *how);
 /*
  * words.c: the routine that code calls for the words of its thread. In %rax it returns where they
  * are, or 0 if there are none; all else is as it was, but the flags and what is below %rsp. The
- * counter at `lost` says how often there were none. Returns the length; to: NULL, or there it is
- * put; it may stand anywhere.
+ * counter at `lost` says how often no place was found. While the word at `gate` is 0 no thread has
+ * words; then it is ~0. Returns the length; to: NULL, or there it is put.
  */
-size_t ki_words_routine(uint8_t *to, uint64_t rows, uint32_t words, uint64_t lost);
+struct ki_words_at {
+	uint64_t code;	     /* where it will stand */
+	uint64_t lost, gate; /* the gate in reach of it */
+	uint64_t rows;
+	uint32_t words; /* of each thread */
+};
+
+size_t ki_words_routine(uint8_t *to, const struct ki_words_at *at);
+
+/*
+ * Words behind the counters: how often a thread found no words; how many blocks have been taken
+ * (tally.c); and the gate of words. It is opened when all of the text has been written: so whatever
+ * begins with a thread's word has all its ends in the text, in whichever order that was written.
+ */
+enum ki_linked_word { KI_WORD_LOST, KI_WORD_TALLY, KI_WORD_GATE, KI_LINKED_WORDS };
+
+#define KI_GATE_OPEN UINT64_MAX
+
+static inline uint64_t ki_linked_word(const struct ki_linked *x, enum ki_linked_word which)
+{
+	return x->counters + (uint64_t)which;
+}
 
 /* room.c: a free place for len bytes that reaches [lo, hi]; 0: there is none. */
 uint64_t ki_room_find(const struct ki_mappings *maps, const struct ki_linked *x, uint64_t lo,

@@ -69,6 +69,16 @@ int ki_arenas_fill(struct ki_guarded *g, struct ki_err *err)
 	return 0;
 }
 
+int ki_arenas_open(struct ki_guarded *g, struct ki_err *err)
+{
+	const uint64_t open = KI_GATE_OPEN;
+	const off_t at = (off_t)(8 * ki_linked_word(g->linked, KI_WORD_GATE));
+
+	if (g->linked->words && pwrite(g->file, &open, sizeof(open), at) != sizeof(open))
+		return failed(g, "shared memory", -errno, err);
+	return 0;
+}
+
 static long map(struct ki_remote *r, uint64_t at, size_t len, int prot, long file, uint64_t off)
 {
 	const uint64_t args[6] = {

@@ -8,8 +8,7 @@
 #include "process/linked.h"
 
 /* To write a page for the first time takes some 5 us, since it is copied. */
-#define PAGES	    64u
-#define PAGES_WHOLE 128u
+#define PAGES 64u
 
 #define JMP_LEN 5
 
@@ -41,20 +40,9 @@ bool ki_part_next(const struct ki_linked *x, struct ki_part *p)
 	return pages;
 }
 
-bool ki_part_whole(const struct ki_linked *x, struct ki_part *p)
-{
-	unsigned int pages = 0;
-
-	for (size_t i = 0; i < x->edits.n; i++)
-		pages += !i || x->edits.v[i].addr / KI_PAGE != x->edits.v[i - 1].addr / KI_PAGE;
-	*p = (struct ki_part){.to = x->edits.n, .both = true};
-	return x->words && pages && pages <= PAGES_WHOLE;
-}
-
 bool ki_part_has(const struct ki_linked *x, const struct ki_part *p, size_t edit)
 {
-	return edit >= p->from && edit < p->to &&
-	       (p->both || is_board(&x->edits.v[edit]) == p->boards);
+	return edit >= p->from && edit < p->to && is_board(&x->edits.v[edit]) == p->boards;
 }
 
 int ki_forbid(struct ki_linked *x, const struct ki_edit *e)

@@ -327,9 +327,7 @@ static int begin(struct ki_splice_process *s, struct ki_target *t, struct ki_err
 			"thread to another, so nothing can be said of threads: hits alone "
 			"can be counted",
 			process->pid);
-	/* The driver maps no memory of the process's own, which words of threads are. */
-	s->way = !process->words && !s->alone && ki_process_by_driver(t) ? &ki_process_way_of_driver
-									 : &way_of_guard;
+	s->way = !s->alone && ki_process_by_driver(t) ? &ki_process_way_of_driver : &way_of_guard;
 	if (s->told && s->way == &way_of_guard)
 		return ki_err_reason(err, KI_R_NOT_IN_PROCESS, 0, "process %d: not by the driver",
 				     process->pid);
@@ -428,7 +426,8 @@ uint64_t ki_process_read(const struct ki_splice_process *s, uint32_t counter)
 uint64_t ki_process_lost(const struct ki_splice_process *s)
 {
 	return s->values && s->linked.words
-		       ? __atomic_load_n(&s->values[s->counters], __ATOMIC_RELAXED)
+		       ? __atomic_load_n(&s->values[ki_linked_word(&s->linked, KI_WORD_LOST)],
+					 __ATOMIC_RELAXED)
 		       : 0;
 }
 

@@ -129,7 +129,8 @@ static void set(uint8_t *to, const uint8_t *begin, const uint8_t *label, const v
 size_t ki_tally_routine(uint8_t *to, const struct ki_linked *x)
 {
 	const size_t len = (size_t)(ki_tally_take_end - ki_tally_take);
-	const uint64_t used = x->arenas.n ? x->arenas.v[0].base + 8 * ki_tally_used_word(x) : 0;
+	const uint64_t used =
+		x->arenas.n ? x->arenas.v[0].base + 8 * ki_linked_word(x, KI_WORD_TALLY) : 0;
 	const uint32_t first = (uint32_t)x->shared_len;
 
 	if (!to)
@@ -185,7 +186,7 @@ void ki_tally_size(struct ki_linked *x, bool tally)
 	const uint64_t bytes = (8ull * x->counters + 63) & ~63ull;
 	uint64_t most = bytes ? KI_TALLY_MEMORY / bytes : 0;
 
-	x->shared_len = (8ull * (x->counters + 2) + KI_PAGE - 1) & ~(KI_PAGE - 1);
+	x->shared_len = (8ull * (x->counters + KI_LINKED_WORDS) + KI_PAGE - 1) & ~(KI_PAGE - 1);
 	x->blocks = 0;
 	if (tally && most > 1)
 		x->blocks = most < KI_TALLY_BLOCKS ? (uint32_t)most : KI_TALLY_BLOCKS;
@@ -200,7 +201,7 @@ uint64_t ki_tally_read(const struct ki_linked *x, const uint64_t *values, uint32
 
 	if (!x->blocks)
 		return n;
-	used = __atomic_load_n(&values[ki_tally_used_word(x)], __ATOMIC_RELAXED);
+	used = __atomic_load_n(&values[ki_linked_word(x, KI_WORD_TALLY)], __ATOMIC_RELAXED);
 	for (uint64_t i = 0; i < used && i < x->blocks; i++)
 		n += __atomic_load_n(&values[(x->shared_len + i * x->stride) / 8 + counter],
 				     __ATOMIC_RELAXED);

@@ -34,13 +34,6 @@ size_t ki_tally_routine(uint8_t *to, const struct ki_linked *x);
 /* How much memory the counters take: blocks, stride, shared_len, counters_len. */
 void ki_tally_size(struct ki_linked *x, bool tally);
 
-/* Of the words behind the counters the first is of words of threads, the second how many blocks
-   have been taken. */
-static inline uint32_t ki_tally_used_word(const struct ki_linked *x)
-{
-	return x->counters + 1;
-}
-
 uint64_t ki_tally_read(const struct ki_linked *x, const uint64_t *values, uint32_t counter);
 
 #endif

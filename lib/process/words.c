@@ -7,6 +7,8 @@
  * A thread's row is where its base is hashed to, or a little behind. One that has none takes a free
  * one by an exchange: if a signal comes in between, its handler may have done so, with the same
  * result. Rows are never given back: who has looked for his must find it there.
+ *
+ * The gate is a mask of that base, so while it is closed a thread is one that has no memory.
  */
 #include <stdint.h>
 #include <string.h>
@@ -21,8 +23,10 @@
 #define ROWS 0x1122334455667788
 #define ROW  0x12345678
 #define LOST 0x1122334455667799
+#define GATE 0x12345679
 
 extern const uint8_t ki_words_begin[] __attribute__((visibility("hidden")));
+extern const uint8_t ki_words_gate[] __attribute__((visibility("hidden")));
 extern const uint8_t ki_words_rows[] __attribute__((visibility("hidden")));
 extern const uint8_t ki_words_shift[] __attribute__((visibility("hidden")));
 extern const uint8_t ki_words_row[] __attribute__((visibility("hidden")));
@@ -34,12 +38,13 @@ _Static_assert(KI_PROCESS_HASH == 12 && KI_PROCESS_TRIES == 64, "as below");
 /* clang-format off */
 __asm__(".pushsection .rodata\n"
 	".globl ki_words_begin, ki_words_rows, ki_words_shift, ki_words_row, ki_words_lost\n"
-	".globl ki_words_end\n"
+	".globl ki_words_gate, ki_words_end\n"
 	".hidden ki_words_begin, ki_words_rows, ki_words_shift, ki_words_row, ki_words_lost\n"
-	".hidden ki_words_end\n"
+	".hidden ki_words_gate, ki_words_end\n"
 	"ki_words_begin:\n"
 	"	rdfsbase %rax\n"
-	"	test %rax, %rax\n"
+	"	and " VALUE(GATE) "(%rip), %rax\n"
+	"ki_words_gate:\n"
 	"	je 5f\n"
 	"	push %rcx\n"
 	"	push %rdx\n"
@@ -92,18 +97,21 @@ static void set(uint8_t *to, const uint8_t *label, const void *value, size_t siz
 	memcpy(to + (label - ki_words_begin) - size, value, size);
 }
 
-size_t ki_words_routine(uint8_t *to, uint64_t rows, uint32_t words, uint64_t lost)
+size_t ki_words_routine(uint8_t *to, const struct ki_words_at *at)
 {
 	const size_t len = (size_t)(ki_words_end - ki_words_begin);
-	const uint8_t shift = (uint8_t)ki_process_row_shift(words);
+	const uint8_t shift = (uint8_t)ki_process_row_shift(at->words);
 	const uint32_t row = 1u << shift;
+	const int32_t gate =
+		(int32_t)(at->gate - at->code - (uint64_t)(ki_words_gate - ki_words_begin));
 
 	if (!to)
 		return len;
 	memcpy(to, ki_words_begin, len);
+	set(to, ki_words_gate, &gate, sizeof(gate));
 	set(to, ki_words_shift, &shift, 1);
-	set(to, ki_words_rows, &rows, sizeof(rows));
+	set(to, ki_words_rows, &at->rows, sizeof(at->rows));
 	set(to, ki_words_row, &row, sizeof(row));
-	set(to, ki_words_lost, &lost, sizeof(lost));
+	set(to, ki_words_lost, &at->lost, sizeof(at->lost));
 	return len;
 }

@@ -121,7 +121,7 @@ static int check(struct page *p, uint64_t addr, const uint8_t *expected, size_t 
 static bool is_of(const struct ki_linked *x, const struct ki_part *part, const struct ki_window *w)
 {
 	return !part ||
-	       ((part->both || (w->board == KI_BOARD_BOUNCE) == part->boards) &&
+	       ((w->board == KI_BOARD_BOUNCE) == part->boards &&
 		w->addr >= x->edits.v[part->from].addr && w->addr <= x->edits.v[part->to - 1].addr);
 }
 

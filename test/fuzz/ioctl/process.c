@@ -107,10 +107,12 @@ void request_make_process_map(struct request *q, const struct session *s, struct
 	(void)s;
 	q->cmd = KI_IOC_PROCESS_MAP;
 	*req = (struct ki_process_map){.size = sizeof(*req),
-				       .flags = rng_below(r, 2),
+				       .flags = rng_below(r, 3),
 				       .addr = (1ull << 32) + PAGE * rng_below(r, 1 << 16),
 				       .len = PAGE * (1 + rng_below(r, 2)),
 				       .offset = PAGE * rng_below(r, 3)};
+	if (req->flags == KI_PROCESS_OWN)
+		req->offset = 0;
 }
 
 static struct ki_process_edit right_edit(struct rng *r)

@@ -23,7 +23,8 @@
 #define ASKED	20000
 
 static uint8_t *code, *rows;
-static uint64_t lost;
+/* Beside the code, as counters are. */
+static uint64_t *lost, *gate;
 
 static uint64_t *ask(void)
 {
@@ -50,10 +51,16 @@ static void *map(size_t len, int prot)
 static int set_up(void **state)
 {
 	(void)state;
-	lost = 0;
 	rows = map(bytes(), PROT_READ | PROT_WRITE);
 	code = map(4096, PROT_READ | PROT_WRITE | PROT_EXEC);
-	ki_words_routine(code, (uintptr_t)rows, WORDS, (uintptr_t)&lost);
+	lost = (uint64_t *)(code + 2048);
+	gate = lost + 1;
+	ki_words_routine(code, &(struct ki_words_at){.code = (uintptr_t)code,
+						     .lost = (uintptr_t)lost,
+						     .gate = (uintptr_t)gate,
+						     .rows = (uintptr_t)rows,
+						     .words = WORDS});
+	*gate = KI_GATE_OPEN;
 	return 0;
 }
 
@@ -104,7 +111,19 @@ static void each_thread_has_its_own(void **state)
 			sum += own[i][w];
 		assert_int_equal(sum, ASKED);
 	}
-	assert_int_equal(lost, 0);
+	assert_int_equal(*lost, 0);
+}
+
+static void nobody_has_any_before_the_gate_opens(void **state)
+{
+	(void)state;
+	*gate = 0;
+	assert_null(ask());
+	assert_int_equal(*lost, 0);
+	for (size_t i = 0; i < bytes(); i++)
+		assert_int_equal(rows[i], 0);
+	*gate = KI_GATE_OPEN;
+	assert_non_null(ask());
 }
 
 static void who_finds_no_place_has_none(void **state)
@@ -116,13 +135,13 @@ static void who_finds_no_place_has_none(void **state)
 		memset(rows + i * row, 0x5a, 8);
 	assert_null(ask());
 	assert_null(ask());
-	assert_int_equal(lost, 2);
+	assert_int_equal(*lost, 2);
 	/* One becomes free in reach of everybody: those that he is hashed to take it. */
 	for (size_t i = 0; i < KI_PROCESS_ROWS; i += KI_PROCESS_TRIES)
 		memset(rows + i * row, 0, 8);
 	assert_non_null(ask());
 	assert_ptr_equal(ask(), ask());
-	assert_int_equal(lost, 2);
+	assert_int_equal(*lost, 2);
 }
 
 static void rows_are_large_enough(void **state)
@@ -141,6 +160,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_thread_has_its_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_finds_no_place_has_none, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nobody_has_any_before_the_gate_opens, set_up,
+						tear_down),
 		cmocka_unit_test(rows_are_large_enough),
 	};
 

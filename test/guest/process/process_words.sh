@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# What needs words of threads in a process, by the driver: times, concurrency, inside(), paths, while
+# nothing is traced; forks; the end, also of a tool that is killed; who may not have the driver.
+# promise: Times, inside() and paths in a process, by the driver: no thread is stopped.
+#   [test_process_words.c]
+# shellcheck disable=SC2016,SC2317 # for other shells; functions are called by name
+. "$(dirname "$0")/../common/lib.sh"
+. "$(dirname "$0")/program.sh"
+bin=$top/build/test/process
+start
+
+ask() { # WORDS: what the program answers, in /tmp/answer
+	echo "$*" >&"$to"
+	read -r -t 120 -u "$from" answer && echo "$answer" > /tmp/answer
+}
+export -f ask
+json=/tmp/stat.json
+# stat "WORDS" OPTION|POINT...: while the program does that; of METRIC POINT: the value
+stat() {
+	to=$to from=$from "$ki" stat --json -o "$json" "${@:2}" -- bash -c "ask $1" 2> /tmp/words
+}
+of() { grep -F "\"metric\":\"$1\"" "$json" | grep -F "\"point\":\"$2\"" | sed -n 's/.*"value": *"\{0,1\}\([-0-9.e]*\).*/\1/p' | head -n 1; }
+said() { awk '{ printf "%.9f", $1 / 1e9 }' /tmp/answer; } # seconds of its nanoseconds
+share() { awk -v x="$1" -v s="$2" 'BEGIN { print x * s }'; }
+by_driver() { is "$1: by the driver" "$(grep -c 'no thread was held' /tmp/words) $(grep -c '^held' /tmp/words)" "1 0"; }
+text() { "$bin/oracle" text "$pid" | cut -d ' ' -f 1; }
+same() { [ "$(text)" = "$before" ]; }
+begin() { run "$bin/timed" && before=$(text); }
+
+# ---- the requests ----
+cases "" 29 "$top/build/test/ask_own"
+
+# ---- nothing is traced ----
+# ptraced COMMAND...: how often anybody calls ptrace() meanwhile
+ptraced() { "$ki" stat -q --json __x64_sys_ptrace -- "$@" > /tmp/traces 2>> /tmp/words; value __x64_sys_ptrace < /tmp/traces; }
+export ki json
+one='export to=$0 from=$1; exec "$ki" stat --json -o "$json" -m calls,exits,walltime "$2" -- bash -c "ask nap 2 5 100000" 2> /tmp/words'
+begin
+is "walltime: ptrace() is not called" "$(ptraced bash -c "$one" "$to" "$from" "$pid/nap")" 0
+by_driver walltime
+is "walltime: each call and each return" "$(of calls nap) $(of exits nap)" "10 10"
+near "walltime" "$(of walltime nap)" "$(said)" "$(share "$(said)" 0.1)"
+ok "walltime: the text is as it was" same
+less='exec setpriv --bounding-set -perfmon,-sys_admin --inh-caps -perfmon,-sys_admin bash -c "$0" "$@"'
+traced=$(ptraced bash -c "$less" "$one" "$to" "$from" "$pid/nap")
+ok "without CAP_PERFMON there is the guard, which traces: $traced" test "$traced" -gt 0
+is "and that is said" "$(grep -c '^held: ' /tmp/words) $(of calls nap)" "1 10"
+ok "then, too, the text is as it was" same
+
+# ---- times ----
+ok "recursion" stat "deep 9 4" -m calls,exits,walltime "$pid/deep" "$pid/nap"
+is "recursion: each call" "$(of calls deep) $(of exits deep) $(of calls nap)" "36 36 4"
+near "recursion is charged once" "$(of walltime deep)" "$(said)" "$(share "$(said)" 0.1)"
+by_driver recursion
+ok "jumps to other functions" stat "tail 3000" -m calls,exits,walltime "$pid/tail" "$pid/last"
+is "jumps to other functions are exits" "$(of calls tail) $(of exits tail) $(of calls last) $(of exits last)" "3000 3000 2000 2000"
+ok "concurrency" stat "nap 7 1 3000000" -i 0.5 -m concurrency "$pid/nap"
+most=$(grep -F '"metric":"concurrency"' "$json" | sed -n 's/.*"value": *\([0-9.]*\).*/\1/p' | sort -n | tail -n 1)
+near "seven threads inside" "$most" 7 0.07
+ok "what is inside already" ask long 1500000
+ok "then it begins" stat "nap 1 10 200000" -m calls,exits,walltime "$pid/nap"
+is "who was inside is not seen, but its return" "$(of calls nap) $(of exits nap)" "10 11"
+near "and nothing is negative" "$(of walltime nap)" "$(said)" "$(share "$(said)" 0.1)"
+
+# ---- predicates and paths ----
+ok "inside()" stat "deep 3 2" -m calls --if 'inside(deep)' "$pid/nap"
+is "inside() another function" "$(of calls nap)" 2
+by_driver 'inside()'
+ok "not inside" stat "nap 2 3 1000" -m calls --if 'inside(deep)' "$pid/nap"
+is "not inside() it" "$(of calls nap)" 0
+ok "a histogram" stat "nap 2 6 20000" -m latency "$pid/nap"
+by_driver "a histogram"
+to=$to from=$from "$ki" paths --json --top 0 "$pid/timed:ways" -- bash -c "ask ways 2 50" > /tmp/paths 2> /tmp/words
+is "paths" $? 0
+is "paths: the k-th way k + 1 times as often" "$(grep -o '"count": *[0-9]*' /tmp/paths | grep -o '[0-9]*' | sort -n | tr '\n' ' ')" \
+	"100 200 300 400 500 600 700 800 "
+ok "the text is as it was" same
+
+# ---- forks ----
+ok "a fork inside" stat "fork 5 100000" -m calls,exits,walltime "$pid/twice" "$pid/nap"
+is "a child begins with nobody inside" "$(of calls twice) $(of exits twice) $(of calls nap) $(of exits nap)" "1 2 5 5"
+near "and its times count" "$(of walltime nap)" "$(said)" "$(share "$(said)" 0.1)"
+ok "the text is as it was" same
+
+# ---- the end ----
+changed() { ! same; }
+for i in 1 2 3 4 5; do
+	"$ki" stat -q -m calls,walltime,latency "$pid/nap" "$pid/deep" --if 'arg0 < 100000' > /dev/null 2>&1 &
+	tool=$!
+	ok "kill $i: it measures" until_true 30 changed
+	echo "nap 4 20 5000" >&"$to"
+	kill -9 $tool
+	wait $tool 2> /dev/null
+	ok "kill $i: the text comes back" until_true 10 same
+	ok "kill $i: the program works on" read -r -t 60 -u "$from" sum
+done
+soon "no session is left" 1 field sessions
+is "nothing is held" "$("$ki" info --quick | grep -c ^held)" 0
+is "nobody ever traces it" "$(sed -n 's/^TracerPid:[^0-9]*//p' "/proc/$pid/status")" 0
+"$ki" stat -q -m walltime "$pid/nap" > /dev/null 2>&1 &
+tool=$!
+ok "one measures" until_true 30 changed
+ok "it is evicted" "$ki" evict --all
+ok "and the text is back" same
+kill $tool 2> /dev/null
+wait $tool
+end
+finish
