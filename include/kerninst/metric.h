@@ -82,6 +82,10 @@ struct ki_metric {
 const struct ki_metric *ki_metric_at(size_t n);
 const struct ki_metric *ki_metric_find(const char *name);
 
+/* Does only the kernel know it (vtime, faults, switches, events)? Of a process, too, it is then
+   measured in the kernel (ki_measure_tell). */
+bool ki_metric_needs_kernel(const struct ki_metric *m);
+
 /*
  * The formula of what is computed, "walltime / calls", of names of metrics; calls are those that
  * are over, time is what has passed. "": it is measured as it is.

@@ -118,6 +118,11 @@ const struct ki_metric_row *ki_metric_row(const struct ki_metric *m)
 	return (const struct ki_metric_row *)(const void *)m;
 }
 
+bool ki_metric_needs_kernel(const struct ki_metric *m)
+{
+	return ki_metric_row(m)->source > SOURCE_WALL;
+}
+
 const char *ki_unit_name(enum ki_unit unit)
 {
 	static const char *const names[KI_UNITS] = {

@@ -253,10 +253,10 @@ int ki_pair_get(const struct ask *a, uint32_t *number)
 
 	if (!ki_measure_khz(m, a->err))
 		return -EOPNOTSUPP;
-	if (ki_measure_in_process(m) && a->row->source != SOURCE_WALL)
+	if (ki_measure_in_process(m) && ki_metric_needs_kernel(&a->row->m))
 		return ki_err_set(a->err, -EOPNOTSUPP, 0,
-				  "%s: only the kernel knows that of a thread; measure it in the "
-				  "kernel, at a system call perhaps",
+				  "%s: only the kernel knows that of a thread: " KI_DEVICE
+				  " is wanted",
 				  a->row->m.name);
 	if (a->when)
 		ret = ki_predicate_format(a->when, &when, a->err);

@@ -8,6 +8,8 @@
  *	tail TIMES		calls that end in a jump to another function: the sum of its results
  *	pick TIMES		calls with different arguments: how many of them are above 500, how
  *				many results are odd
+ *	busy TIMES US		calls that each take so much CPU time, and sleep as long: how much it
+ *				was, in all
  *	leave TIMES		calls that are left by longjmp: how many
  *	fork TIMES US		a child is forked inside of twice(), and sleeps: for how long in all
  *	ways THREADS TIMES	calls that take each of eight ways, the k-th k + 1 times as often,
@@ -29,12 +31,17 @@
 
 static long times, micros;
 
-static uint64_t now_ns(void)
+static uint64_t read_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
 }
 
 /* Something stands between the call and the return. */
@@ -128,6 +135,25 @@ static void do_pick(void)
 		odd += result & 1;
 	}
 	printf("%ld %ld %ld %ld\n", above, negative, seven, odd);
+}
+
+NOINLINE void busy(long us)
+{
+	const uint64_t until = read_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)us * 1000;
+
+	while (read_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+	nap(us);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void do_busy(void)
+{
+	const uint64_t begun = read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	for (long i = 0; i < times; i++)
+		busy(micros);
+	printf("%lu\n", read_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
 }
 
 static jmp_buf back;
@@ -287,6 +313,8 @@ static void obey(const char *what, long a, long b, long c)
 			do_tail();
 		else if (!strcmp(what, "pick"))
 			do_pick();
+		else if (!strcmp(what, "busy"))
+			do_busy();
 		else if (!strcmp(what, "leave"))
 			do_leave();
 		else

@@ -63,6 +63,17 @@ ok "then it begins" stat "nap 1 10 200000" -m calls,exits,walltime "$pid/nap"
 is "who was inside is not seen, but its return" "$(of calls nap) $(of exits nap)" "10 11"
 near "and nothing is negative" "$(of walltime nap)" "$(said)" "$(share "$(said)" 0.1)"
 
+
+# ---- what only the kernel knows ----
+ok "vtime" stat "busy 5 100000" -m calls,exits,vtime,walltime,switches "$pid/busy" "$pid/nap"
+name=$(grep -o "\"point\":\"[^\"]*busy\"" "$json" | head -n 1 | cut -d '"' -f 4) # with the process's prefix
+is "vtime: each call" "$(of calls "$name") $(of exits "$name")" "5 5"
+near "vtime is what the thread ran" "$(of vtime "$name")" "$(said)" "$(share "$(said)" 0.15)"
+ok "walltime is that and what it slept" awk -v w="$(of walltime "$name")" -v v="$(of vtime "$name")" 'BEGIN { exit w < v + 0.45 }'
+ok "each sleep is a switch" test "$(of switches "$name")" -ge 5
+is "vtime: no ptrace(), either" "$(ptraced bash -c "${one/-m calls,exits,walltime/-m vtime}" "$to" "$from" "$pid/nap")" 0
+ok "the text is as it was" same
+
 # ---- predicates and paths ----
 ok "inside()" stat "deep 3 2" -m calls --if 'inside(deep)' "$pid/nap"
 is "inside() another function" "$(of calls nap)" 2
