@@ -29,8 +29,11 @@ struct ki_asked_all {
 /* The points of that process, which may be new; 0: of the kernel. NULL: no memory. */
 struct ki_asked_one *ki_asked_of(struct ki_asked_all *a, pid_t pid);
 
-/* All points are of one process: it; else 0. */
-pid_t ki_asked_process(const struct ki_asked_all *a);
+/*
+ * All points are of one process, and can be measured there: it; else 0. A metric that only the
+ * kernel knows is measured in the kernel, if the driver is there.
+ */
+pid_t ki_asked_process(const struct ki_asked_all *a, const struct ki_wanted *wanted);
 
 /* All of them become points of `points`, counted in the kernel t. 0, or -errno. */
 int ki_asked_find(const struct ki_asked_all *a, struct ki_points *points, struct ki_target *t,

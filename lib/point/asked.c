@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 #include "kerninst/asked.h"
 
+#include <unistd.h>
+
 #include "kerninst/process_points.h"
 #include "util/vec.h"
 
@@ -15,9 +17,19 @@ struct ki_asked_one *ki_asked_of(struct ki_asked_all *a, pid_t pid)
 								      : &a->of.v[a->of.n - 1];
 }
 
-pid_t ki_asked_process(const struct ki_asked_all *a)
+/* Where the driver is not, such a metric is refused by its name. */
+static bool needs_kernel(const struct ki_wanted *w)
 {
-	return a->of.n != 2 || a->of.v[0].asked.n ? 0 : a->of.v[1].pid;
+	bool needed = false;
+
+	for (unsigned int i = 0; i < w->n; i++)
+		needed |= ki_metric_needs_kernel(w->metrics[i]);
+	return needed && !access(KI_DEVICE, R_OK | W_OK);
+}
+
+pid_t ki_asked_process(const struct ki_asked_all *a, const struct ki_wanted *w)
+{
+	return a->of.n != 2 || a->of.v[0].asked.n || needs_kernel(w) ? 0 : a->of.v[1].pid;
 }
 
 int ki_asked_find(const struct ki_asked_all *a, struct ki_points *points, struct ki_target *t,

@@ -14,10 +14,13 @@
  *	fork TIMES US		a child is forked inside of twice(), and sleeps: for how long in all
  *	ways THREADS TIMES	calls that take each of eight ways, the k-th k + 1 times as often,
  *				in each thread; then of walk(), which loops: the sum of its results
+ *	wide THREADS		until SIGUSR1 comes calls of a function whose end is far from its
+ *				beginning, in each thread: the sum of its results
  *	long US			one call that lasts so long, in a thread of its own; does not wait
  */
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,6 +279,41 @@ static void *wayfarer(void *arg)
 	return NULL;
 }
 
+/* Between entry and return, in order of address, are many returns that nobody comes to. A leaf that
+   has nothing on its stack. */
+NOINLINE long wide(long n)
+{
+	__asm__ volatile("cmp $-1, %0\n"
+			 "jne 2f\n"
+			 ".rept 2000\n"
+			 "test %0, %0\n"
+			 "je 1f\n"
+			 "ret\n"
+			 "1:\n"
+			 ".endr\n"
+			 "2:"
+			 : "+r"(n)::"cc");
+	return n * 3;
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static void *widely(void *arg)
+{
+	uint64_t *sum = arg;
+
+	while (!stopped)
+		for (long i = 0; i < 100; i++)
+			*sum += (uint64_t)wide(i);
+	return NULL;
+}
+
 /* Each of so many threads; 0: only this one. */
 static void in_threads(void *(*what)(void *), long threads)
 {
@@ -301,6 +339,10 @@ static void obey(const char *what, long a, long b, long c)
 		in_threads(sleeper, a < THREADS ? a : THREADS);
 	} else if (!strcmp(what, "ways")) {
 		in_threads(wayfarer, a < THREADS ? a : THREADS);
+	} else if (!strcmp(what, "wide")) {
+		signal(SIGUSR1, stop);
+		stopped = 0;
+		in_threads(widely, a < THREADS ? a : THREADS);
 	} else if (!strcmp(what, "deep")) {
 		do_deep(a);
 	} else if (!strcmp(what, "long")) {

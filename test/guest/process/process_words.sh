@@ -64,6 +64,20 @@ is "who was inside is not seen, but its return" "$(of calls nap) $(of exits nap)
 near "and nothing is negative" "$(of walltime nap)" "$(said)" "$(share "$(said)" 0.1)"
 
 
+# It begins while threads enter and leave: many places are written between its entry and
+# its end. When the threads have gone none is inside.
+inside() { # the last table is the time after the answer
+	grep '"metric":"concurrency"' "$json" | grep -F '"point":"wide"' | grep -o '"value": *[0-9.e-]*' | grep -o '[0-9.e-]*$'
+}
+for i in 1 2 3 4 5 6; do
+	echo "wide 4" >&"$to"
+	pid=$pid from=$from "$ki" stat -q --json -o "$json" -i 0.3 -m concurrency "$pid/wide" -- \
+		bash -c 'sleep 1; kill -USR1 "$pid"; read -r -t 120 -u "$from" answer; sleep 1' 2> /tmp/words
+	is "start $i: at the end none is inside" "$(inside | tail -n 2 | head -n 1)" 0
+	ok "start $i: some were" awk '$1 > 0 { n++ } END { exit !n }' <(inside)
+done
+ok "the text is as it was" same
+
 # ---- what only the kernel knows ----
 ok "vtime" stat "busy 5 100000" -m calls,exits,vtime,walltime,switches "$pid/busy" "$pid/nap"
 name=$(grep -o "\"point\":\"[^\"]*busy\"" "$json" | head -n 1 | cut -d '"' -f 4) # with the process's prefix

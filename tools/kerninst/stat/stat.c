@@ -299,22 +299,10 @@ static int measure_all(struct run *r)
 			  : run_all(r);
 }
 
-/* Where the driver is not, a metric that needs it is refused by its name. */
-static bool needs_kernel(const struct ki_wanted *w)
-{
-	bool needed = false;
-
-	for (unsigned int i = 0; i < w->n; i++)
-		needed |= ki_metric_needs_kernel(w->metrics[i]);
-	return needed && !access(KI_DEVICE, R_OK | W_OK);
-}
-
 /* All points are of one process, and nothing is asked for that only the kernel can do. */
 static pid_t process_of(const struct run *r)
 {
-	return ki_aggregate_wanted(&r->o->by) || needs_kernel(&r->o->wanted)
-		       ? 0
-		       : ki_asked_process(&r->asked);
+	return ki_aggregate_wanted(&r->o->by) ? 0 : ki_asked_process(&r->asked, &r->o->wanted);
 }
 
 static int stat_any(struct run *r, struct stat_options *o)
