@@ -8,8 +8,8 @@
  *	tail TIMES		calls that end in a jump to another function: the sum of its results
  *	pick TIMES		calls with different arguments: how many of them are above 500, how
  *				many results are odd
- *	busy TIMES US		calls that each take so much CPU time, and sleep as long: how much it
- *				was, in all
+ *	busy TIMES US		calls that take so much CPU time each, and sleep as long: how much
+ *				it was, in all
  *	leave TIMES		calls that are left by longjmp: how many
  *	fork TIMES US		a child is forked inside of twice(), and sleeps: for how long in all
  *	ways THREADS TIMES	calls that take each of eight ways, the k-th k + 1 times as often,
