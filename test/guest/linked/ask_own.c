@@ -4,66 +4,25 @@
  * ones (KI_PROCESS_OWN), and what is mapped then. The process is a child of ours, which sleeps; for
  * each signal it forks, and says what the child found in that memory.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "uapi/kerninst.h"
+#include "ask.h"
 
-#define PAGE 4096ull
 #define ROOM (1ull << 33) /* where nothing is */
 
-static int failures;
+#define WRONG WITH(EINVAL, KI_R_BAD_REQUEST)
+
 static uint64_t *found; /* by the child's child; shared */
-
-static void is(const char *name, int got, int wanted)
-{
-	printf("%s %s\n", got == wanted ? "ok" : "not ok", name);
-	if (got != wanted)
-		printf("# %d, not %d\n", got, wanted);
-	failures += got != wanted;
-	fflush(stdout);
-}
-
-/* What it is refused with: -errno * 1000 - reason; or 0. */
-static int say(int ret, uint32_t reason)
-{
-	return ret ? -errno * 1000 - (int)reason : 0;
-}
-
-#define WITH(error, reason) (-(error)*1000 - (reason))
-#define WRONG		    WITH(EINVAL, KI_R_BAD_REQUEST)
-
-static int session(void)
-{
-	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0) {
-		perror(KI_DEVICE);
-		exit(1);
-	}
-	return fd;
-}
-
-static int begin(int fd, pid_t pid)
-{
-	struct ki_process_open req = {.size = sizeof(req), .pid = pid};
-	int ret = ioctl(fd, KI_IOC_PROCESS, &req);
-
-	return say(ret, req.reason);
-}
 
 static int map_as(int fd, uint32_t flags, uint64_t addr, uint64_t len, uint64_t offset)
 {

@@ -3,70 +3,27 @@
  * ask_process: what the driver says to requests for processes, right and wrong ones. The process is
  * a child of ours, which does nothing but call a function; so addresses are the same here.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "uapi/kerninst.h"
-
-#define PAGE 4096ull
+#include "ask.h"
 
 /* One instruction of five bytes, then one of one. */
 int asked(void);
 __asm__(".text; .p2align 4; .globl asked; .type asked, @function\n"
 	"asked: movl $1, %eax; nop; ret; .size asked, . - asked");
 
-static int failures;
 static uint8_t *shared;	  /* text that is not the process's alone */
 static uint16_t word = 5; /* a semaphore, as somebody else has left it */
 static uint64_t *counted; /* what asked() has returned, summed up; by the child */
-
-static void is(const char *name, int got, int wanted)
-{
-	printf("%s %s\n", got == wanted ? "ok" : "not ok", name);
-	if (got != wanted)
-		printf("# %d, not %d\n", got, wanted);
-	failures += got != wanted;
-	fflush(stdout);
-}
-
-/* What it is refused with: -errno * 1000 - reason; or 0. */
-static int say(int ret, uint32_t reason)
-{
-	return ret ? -errno * 1000 - (int)reason : 0;
-}
-
-#define WITH(error, reason) (-(error)*1000 - (reason))
-
-static int session(void)
-{
-	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0) {
-		perror(KI_DEVICE);
-		exit(1);
-	}
-	return fd;
-}
-
-static int begin(int fd, pid_t pid)
-{
-	struct ki_process_open req = {.size = sizeof(req), .pid = pid};
-	int ret = ioctl(fd, KI_IOC_PROCESS, &req);
-
-	return say(ret, req.reason);
-}
 
 static int memory(int fd, uint64_t bytes)
 {
