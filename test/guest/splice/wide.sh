@@ -5,7 +5,7 @@
 # show itself here by hanging.
 # promise: N12 (in part): A breakpoint at every other function works under load, on each stock
 #   kernel, from one source tree. [basic.sh]
-# not shown: N12: Kernel 7.2.
+# not shown: N12: Suites on kernel 7.2 but for those that end in -7.2.
 . "$(dirname "$0")/../common/lib.sh"
 start
 "$prog/hammer" 900 2 > /dev/null 2>&1 &
