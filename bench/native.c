@@ -87,7 +87,7 @@ static void begin(const struct ki_symbol *sym)
 
 	if (nhot == FUNCTIONS || ki_function_analyze(lift.target, sym, &h->fn, &err))
 		return;
-	if (ki_spans_find(h->fn, &h->spans, &err)) {
+	if (ki_spans_find_laid(h->fn, &h->spans, &err)) {
 		ki_function_free(h->fn);
 		return;
 	}
@@ -306,13 +306,15 @@ static void measure(const struct native_load *load, bool cold, size_t functions)
 	       c.low / s[0].mean * 100, c.high / s[0].mean * 100, functions);
 }
 
-/* What calls inside a layout ask, before they pass a function's ftrace site by. */
+/* What layouts ask: who uses ftrace, before calls pass a site by; the keys of static branches. */
 static void nobody_traces(const char *system_map)
 {
 	uint64_t list = lift_symbol(system_map, "ftrace_ops_list");
 
 	linker_users = (unsigned long *)(uintptr_t)list; // NOLINT
 	linker_ours = list ? *linker_users : 0;
+	lay_branches(lift_symbol(system_map, "__start___jump_table"),
+		     lift_symbol(system_map, "__stop___jump_table"));
 }
 
 int main(int argc, char **argv)

@@ -117,6 +117,9 @@ struct ki_win {
 	u32 place;	     /* in the patch, from 0 on: as in the text, or where a layout says */
 	u32 function;	     /* of a group that is laid out: its number there */
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
+	bool branch;	     /* a static branch: in a patch it asks the key (branch.c) */
+	bool off;	     /* branch: it is taken while the key is off */
+	unsigned long key, target;   /* branch: the key's number; where it leads when it is taken */
 	struct ki_site site, bounce; /* calls: the latter is the call's, if it is another place */
 	struct ki_group *group;
 	struct list_head chunks;  /* of ki_piece.in_window */
@@ -368,6 +371,8 @@ void ki_may_sleep_forget(void) __must_hold(&ki_lock); /* a request begins: code 
 #define KI_FLOW_CALL   8 /* goes on at the next instruction of the original, never of the copy */
 u16 __must_check ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out,
 			      u8 *flow);
+/* Of a static branch, its own bytes aside: jne target. */
+void ki_copy_branch(const struct ki_win *w, struct ki_copy *out);
 
 /* vet.c */
 u16 __must_check ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);

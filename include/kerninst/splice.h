@@ -25,6 +25,8 @@ struct ki_span {
 	uint8_t count;
 	uint8_t len;   /* bytes, filler of 0xcc after the last instruction included */
 	uint8_t board; /* enum ki_board_kind */
+	bool branch; /* a static branch, of a layout: it stays in the text, and asks its key in the
+			  patch */
 };
 
 struct ki_spans {
@@ -44,6 +46,12 @@ struct ki_spans {
  */
 int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 void ki_spans_free(struct ki_spans *s);
+
+/*
+ * The same for a function that is to be laid out (ki_plan_lay_out). Its static branches are windows
+ * too, where control comes to them from the layout alone.
+ */
+int ki_spans_find_laid(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 
 /*
  * Of these only the window where code at the function's entry stands, as long as the rest of the

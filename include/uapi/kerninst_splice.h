@@ -52,6 +52,12 @@ enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KIND
  * one that is laid out: there it is a caller's, whose function stays in the text. While nothing
  * else stands in it, it has no springboard: the call in the text leads to the one replacement of
  * it, or to where its function stands in the group. No window can bounce in it.
+ *
+ * A window with KI_WINDOW_BRANCH is one static branch of a function that a compiler made. It has
+ * KI_WINDOW_LAID and KI_WINDOW_UNBOARDED, its board is KI_BOARD_TRAP, and its bytes are zero here:
+ * the kernel writes them, and goes on to. In the patch stands a comparison of the key with 0, and a
+ * conditional jump. Its one copy is always `jne target`; the driver turns it round where the branch
+ * is taken while the key is off.
  */
 struct ki_window {
 	__u64 addr;
@@ -70,7 +76,8 @@ struct ki_window {
 #define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
 #define KI_WINDOW_LAID	    0x2 /* of a group: `place` counts */
 #define KI_WINDOW_CALL	    0x4 /* it ends in a call that may lead elsewhere where it stands */
-#define KI_WINDOW_FLAGS	    0x7
+#define KI_WINDOW_BRANCH    0x8 /* laid out: a static branch, which asks its key in the patch */
+#define KI_WINDOW_FLAGS	    0xf
 
 /*
  * Where a chunk stands, seen from one displaced instruction.

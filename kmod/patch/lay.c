@@ -15,6 +15,8 @@
  * long as one is found that does not reach, it is made wide and all is linked once more. (Chunks
  * on a side of a branch stand elsewhere, so such a branch is wide, and stays the right way round.)
  *
+ * A static branch asks its key (branch.c), and is a conditional branch as others.
+ *
  * Windows of several functions may stand in a group: join.c.
  *
  * Calls are made from the patch: they return into it. (In all other patches none does: patch.c,
@@ -203,7 +205,7 @@ static void put_condition(struct ki_link *l, const struct ki_win *w, const struc
 {
 	unsigned long addr = ki_win_insn(w, w->ncopy - 1), behind = w->addr + w->len;
 	u64 target = c->fix[0].target;
-	u8 op[2] = {c->code[0], c->code[1]};
+	u8 op[2] = {c->code[0], c->code[1] ^ w->off};
 
 	if (then && then->addr == target && target != behind) {
 		op[1] ^= 1;
@@ -231,6 +233,16 @@ bool ki_lay_end(struct ki_link *l, const struct ki_win *w, const struct ki_win *
 		return false;
 	put_condition(l, w, then, &c);
 	return true;
+}
+
+void ki_lay_ask(struct ki_link *l, const struct ki_win *w)
+{
+	static const u8 code[] = {0x83, 0x3d, 0, 0, 0, 0, 0}; /* cmpl $0, key */
+	const struct ki_fixup key = {.kind = KI_FIX_REL32, .off = 2, .tail = 1, .target = w->key};
+
+	ki_rows_stack(&l->rows, l->len, w->addr, 0);
+	ki_link_origin(l, sizeof(code), w->addr);
+	ki_link_put(l, code, sizeof(code), &key, 1);
 }
 
 void ki_lay_call(struct ki_link *l, const struct ki_win *w, u8 insn, unsigned long side)

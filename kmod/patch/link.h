@@ -53,6 +53,8 @@ void ki_lay_call(struct ki_link *l, const struct ki_win *w, u8 insn, unsigned lo
  * then: the window that stands after it in the patch; NULL. False: it is as any copy.
  */
 bool ki_lay_end(struct ki_link *l, const struct ki_win *w, const struct ki_win *then);
+/* Of a static branch: its key is looked at. Its copy, which jumps if that is not 0, is next. */
+void ki_lay_ask(struct ki_link *l, const struct ki_win *w);
 /* Control falls out of the window. */
 void ki_lay_fall(struct ki_link *l, const struct ki_win *w, const struct ki_win *then);
 /* Room for what is noted of branches; 0, -ENOMEM. */

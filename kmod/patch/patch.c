@@ -135,6 +135,7 @@ static void put_copy(struct ki_link *l, const struct ki_win *w, u8 i, unsigned l
 		return;
 	}
 	ki_win_copy(w, i, &c);
+	c.code[1] ^= w->off;
 	if (w->flow[i] & KI_FLOW_DIRECT) {
 		struct ki_fixup *branch = &c.fix[c.nfix - 1];
 
@@ -180,6 +181,8 @@ static void put_window(struct ki_link *l, u32 *next, const struct ki_win *w,
 		other = put_chunks(l, next, &(struct side){w, i, KI_BEFORE, addr, 0});
 		if (other)
 			ki_link_jump(l, other->target, addr, 0);
+		if (w->branch)
+			ki_lay_ask(l, w);
 		if (i + 1 == w->ncopy && !has_sides(l, *next, w, i) && ki_lay_end(l, w, then))
 			return;
 		put_copy(l, w, i, addr, taken_side(l, *next, w, i));

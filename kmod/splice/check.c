@@ -59,6 +59,13 @@ static bool fits_group(const struct ki_window *w)
 	return !(w->flags & (KI_WINDOW_UNBOARDED | KI_WINDOW_LAID));
 }
 
+/* The kernel writes it, so nothing is expected there, and nothing of ours ever stands there. */
+static bool is_branch(const struct ki_window *w)
+{
+	return w->flags == (KI_WINDOW_BRANCH | KI_WINDOW_LAID | KI_WINDOW_UNBOARDED) &&
+	       w->board == KI_BOARD_TRAP && w->ncopy == 1 && is_zero(w->orig, KI_WINDOW_MAX);
+}
+
 static u16 shape_of_window(const struct ki_job *j, u32 i)
 {
 	const struct ki_window *w = &j->windows[i];
@@ -68,6 +75,8 @@ static u16 shape_of_window(const struct ki_job *j, u32 i)
 	    !is_zero(w->orig + w->len, KI_WINDOW_MAX - w->len) || w->addr + w->len < w->addr)
 		return KI_R_BAD_REQUEST;
 	if (i && w->addr < w[-1].addr + w[-1].len)
+		return KI_R_BAD_REQUEST;
+	if (w->flags & KI_WINDOW_BRANCH && !is_branch(w))
 		return KI_R_BAD_REQUEST;
 	return shape_of_board(w) ? KI_R_BAD_BOARD : shape_of_copies(j, w);
 }

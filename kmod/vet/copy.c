@@ -10,6 +10,7 @@
  *	jmp target	jmp rel32
  *	jcc target	jcc rel32
  *	loop target	loop +2; jmp +5; jmp target	(the jmp +5 leads past the copy)
+ *	static branch	jne target			(after what branch.c says)
  *	anything else	its own bytes, a RIP-relative displacement made anew
  *
  * No return address stays in a patch. The processor remembers where calls came from, and how many:
@@ -89,6 +90,15 @@ static void emit_verbatim(struct ki_copy *out, struct insn *in, const u8 *bytes,
 		fix(out, KI_FIX_REL32, at + off, in->length - off - 4,
 		    next + in->displacement.value);
 	}
+}
+
+void ki_copy_branch(const struct ki_win *w, struct ki_copy *out)
+{
+	static const u8 jne[] = {0x0f, 0x85};
+
+	memset(out, 0, sizeof(*out));
+	out->orig_len = w->len;
+	emit_branch(out, jne, sizeof(jne), w->target);
 }
 
 static u16 emit_call(struct ki_copy *out, struct insn *in, u64 next, u8 *flow)

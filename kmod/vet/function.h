@@ -25,4 +25,7 @@ void ki_verifier_decode_whole(struct ki_verifier *v);
 
 bool ki_verifier_is_text(unsigned long addr);
 
+/* Of a window with KI_WINDOW_BRANCH in the function: is it one? Its key and target. (branch.c) */
+u16 ki_branch_verify(const struct ki_verifier *v, struct ki_win *w);
+
 #endif

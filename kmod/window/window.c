@@ -77,6 +77,7 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 	w->board = req->board;
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
 	w->calls = req->flags & KI_WINDOW_CALL;
+	w->branch = req->flags & KI_WINDOW_BRANCH;
 	memcpy(w->orig, req->orig, req->len);
 	w->insn_len = w->orig + req->len;
 	w->flow = w->insn_len + req->ncopy;
@@ -99,6 +100,10 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
 	u8 flow;
 
+	if (w->branch) {
+		ki_copy_branch(w, out);
+		return;
+	}
 	/* It has been copied once, when the window was verified. */
 	WARN_ON_ONCE(ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow));
 }

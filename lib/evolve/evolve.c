@@ -182,7 +182,7 @@ int ki_evolve_add(struct ki_evolve *e, const struct ki_coverage *profile,
 	*f = (struct ki_evolved){0};
 	ret = ki_function_analyze(e->t, sym, &f->fn, err);
 	if (!ret)
-		ret = ki_spans_find(f->fn, &f->spans, err);
+		ret = ki_spans_find_laid(f->fn, &f->spans, err);
 	if (!ret)
 		ret = add(e, profile, f, out, err);
 	if (ret)

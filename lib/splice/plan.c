@@ -9,6 +9,7 @@
 
 #include "splice/move.h"
 #include "splice/plan.h"
+#include "splice/springboard_choice.h"
 
 int ki_plan_new(struct ki_plan **out)
 {
@@ -93,8 +94,10 @@ static unsigned int copy_span(struct ki_plan *p, const struct ki_function *fn,
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct ki_insn *in = &fn->insns[s->first + i];
-		unsigned int reason = ki_relocate(in, fn->bytes + (in->addr - fn->start),
-						  &p->copies.v[p->copies.n + i]);
+		struct ki_copy *out = &p->copies.v[p->copies.n + i];
+		unsigned int reason =
+			s->branch ? ki_relocate_branch(in, out)
+				  : ki_relocate(in, fn->bytes + (in->addr - fn->start), out);
 
 		if (reason)
 			return reason;
@@ -114,7 +117,7 @@ static unsigned int check_window(struct ki_plan *p, const struct ki_function *fn
 		return copy_span(p, fn, s);
 	w = &p->windows.v[number - 1];
 	if (w->len != s->len || w->board != s->board || w->bounce != s->bounce ||
-	    memcmp(w->orig, orig, s->len))
+	    (!s->branch && memcmp(w->orig, orig, s->len)))
 		return KI_R_BYTES_CHANGED;
 	return KI_R_OK;
 }
@@ -135,7 +138,8 @@ static uint32_t put_window(struct ki_plan *p, const struct ki_function *fn, cons
 				.ncopy = s->count,
 				.board = s->board};
 	w->first_copy = (uint32_t)p->copies.n;
-	memcpy(w->orig, fn->bytes + (s->addr - fn->start), s->len);
+	if (!s->branch)
+		memcpy(w->orig, fn->bytes + (s->addr - fn->start), s->len);
 	p->copies.n += s->count;
 	p->more.v[p->more.n++] = (struct plan_window){.host = host, .group = KI_NONE};
 	p->hosts++;
@@ -292,7 +296,8 @@ static void mark_window(struct ki_window *w, uint32_t group, const struct plan_m
 {
 	w->group = group;
 	w->flags = (uint8_t)((m->boarded[i] ? 0 : KI_WINDOW_UNBOARDED) |
-			     (m->places ? KI_WINDOW_LAID : 0) | (m->calls ? KI_WINDOW_CALL : 0));
+			     (m->places ? KI_WINDOW_LAID : 0) | (m->calls ? KI_WINDOW_CALL : 0) |
+			     (m->spans->v[i].branch ? KI_WINDOW_BRANCH : 0));
 	w->place = m->places ? m->places[i] : 0;
 }
 

@@ -14,6 +14,7 @@
  *	call r/m64			RETURN  the bytes, ff /2 made ff /4
  *	the same above 2 GiB		68 low half  c7 44 24 04 high half  and as above
  *	jmp r/m64, ret, ud2		as the first two rows
+ *	a static branch, laid out	0f 85 REL32, after what the driver puts there
  *
  * A loop has no 32-bit form: its copy goes over a jump that leads after the copy to one that
  * leads to the target.
@@ -316,6 +317,17 @@ bool ki_insn_relocates(const struct ki_insn *in, const uint8_t *bytes)
 	if (in->reason == KI_R_OK && (in->kind == KI_INSN_PLAIN || in->kind == KI_INSN_PAD))
 		return !is_xbegin(in, bytes);
 	return ki_relocate(in, bytes, &copy) == KI_R_OK;
+}
+
+unsigned int ki_relocate_branch(const struct ki_insn *in, struct ki_copy *out)
+{
+	static const uint8_t jne[] = {0x0f, 0x85};
+
+	memset(out, 0, sizeof(*out));
+	out->orig_len = in->len;
+	put(out, jne, sizeof(jne));
+	put_field(out, KI_FIX_REL32, in->target);
+	return KI_R_OK;
 }
 
 unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct ki_copy *out)

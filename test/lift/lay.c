@@ -73,6 +73,34 @@ static void tell_starts(const struct ki_layout *l, size_t n)
 		linker_starts[i] = l[i].fn->start;
 }
 
+/* ---- static branches: the kernel's own table ---- */
+
+static const struct jump_row {
+	int32_t code, target; /* as all, from where it stands */
+	int64_t key;	      /* bit 0: taken while it is off */
+} * rows, *rows_end;
+
+static void find_branch(unsigned long addr, unsigned long *key, bool *off)
+{
+	for (const struct jump_row *r = rows; r < rows_end; r++) {
+		if ((uintptr_t)&r->code + (uintptr_t)(intptr_t)r->code != addr)
+			continue;
+		*key = (uintptr_t)&r->key + (uintptr_t)(r->key & ~(int64_t)3);
+		*off = r->key & 1;
+		return;
+	}
+	abort();
+}
+
+void lay_branches(uint64_t start, uint64_t end)
+{
+	rows = (const struct jump_row *)(uintptr_t)start;   // NOLINT
+	rows_end = (const struct jump_row *)(uintptr_t)end; // NOLINT
+	linker_branch = find_branch;
+}
+
+/* ---- */
+
 unsigned int lay_in(struct laid *v, struct ki_layout *l, size_t n, uint8_t *patch, size_t room)
 {
 	struct ki_err err = {0};
@@ -85,6 +113,8 @@ unsigned int lay_in(struct laid *v, struct ki_layout *l, size_t n, uint8_t *patc
 		lay_free(v);
 		return err.reason ? err.reason : KI_R_HEAP_FULL;
 	}
+	for (size_t i = 0; i < v->plan->windows.n; i++)
+		v->asks |= v->plan->windows.v[i].flags & KI_WINDOW_BRANCH;
 	tell_starts(l, n);
 	v->linked = linker_link(patch, v->plan->windows.v, (uint32_t)v->plan->windows.n,
 				v->plan->copies.v, NULL, 0);
@@ -144,7 +174,7 @@ static uint64_t insn_at(const struct laid *v, const struct ki_window *w, uint64_
 		const struct ki_copy *c = &v->plan->copies.v[w->first_copy + i];
 
 		*behind = addr + c->orig_len;
-		if (off < c->len)
+		if (off < (uint64_t)c->len + (w->flags & KI_WINDOW_BRANCH ? LINKER_ASKS : 0))
 			break;
 		off -= c->len;
 		addr = *behind;

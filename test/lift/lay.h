@@ -26,7 +26,11 @@ struct laid {
 	const uint8_t *patch;
 	struct lay_text *texts;
 	size_t ntexts;
+	bool asks; /* it has static branches that ask their keys */
 };
+
+/* Where the kernel's table of static branches is; before the first layout. */
+void lay_branches(uint64_t start, uint64_t end);
 
 /*
  * n functions, in order of address, at `patch`, which has `room` bytes. KI_R_OK, or why they are

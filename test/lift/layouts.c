@@ -35,7 +35,8 @@
 
 /* Shared with the processes that try functions: what they did, if one of them dies. */
 static struct {
-	size_t at, functions, refused, calls, returned, faults, endless, left, died, bad, odd;
+	size_t at, functions, branches, refused, calls, returned, faults, endless, left, died, bad,
+		odd;
 	size_t of[STATE_KINDS], returned_of[STATE_KINDS];
 } * done;
 
@@ -50,9 +51,22 @@ static size_t nth; /* state of the one that is tried */
 
 /* ---- the same? ---- */
 
+#define FLAGS_MAY 0x7fd7ull /* the bits that a word pushed by pushf may have, and the one it has */
+#define FLAGS_ARE 0x2ull
+
+/*
+ * A branch that asks its key changes the flags, which are free there. Then they are others where
+ * the call ends, and in words that pushf has saved, until something sets them.
+ */
+static bool same_but_flags(const struct laid *v, uint64_t a, uint64_t b)
+{
+	return v->asks && !((a ^ b) & ~(uint64_t)EXEC_FLAGS) && !(a & ~FLAGS_MAY) && a & FLAGS_ARE;
+}
+
 static bool same_word(const struct laid *v, uint64_t want_word, uint64_t got_word)
 {
-	return want_word == got_word || lay_stands_for(v, got_word, want_word);
+	return want_word == got_word || lay_stands_for(v, got_word, want_word) ||
+	       same_but_flags(v, want_word, got_word);
 }
 
 static bool same_words(const struct laid *v, const uint64_t *a, const uint64_t *b, size_t n)
@@ -86,7 +100,7 @@ static const char *differs(const struct laid *v, const struct call_outcome *a,
 		return "where it ends";
 	if (!same_words(v, a->cpu.r, b->cpu.r, EXEC_REGS) || a->cpu.rsp != b->cpu.rsp)
 		return "registers";
-	if (a->cpu.flags != b->cpu.flags)
+	if ((a->cpu.flags ^ b->cpu.flags) & (v->asks ? ~(uint64_t)EXEC_FLAGS : ~0ull))
 		return "flags";
 	if (!same_words(v, a->memory, b->memory, CALL_MEMORY / 8))
 		return "memory";
@@ -293,6 +307,8 @@ static bool try_layout(const struct ki_function *fn, const struct ki_spans *span
 	made = run_originals(fn, n);
 	lay_switch(&v, true, call_trap);
 	compare(&l, &v, made);
+	for (size_t i = 0; tried != fn->start && i < spans->n; i++)
+		done->branches += spans->v[i].branch;
 	done->functions += tried != fn->start;
 	tried = fn->start;
 	lay_free(&v);
@@ -335,7 +351,7 @@ static void try_function(const struct ki_symbol *sym, size_t calls)
 		done->refused++;
 		return;
 	}
-	if (ki_spans_find(fn, &spans, &err)) {
+	if (ki_spans_find_laid(fn, &spans, &err)) {
 		done->refused++;
 		ki_function_free(fn);
 		return;
@@ -384,12 +400,12 @@ static void find_functions(const char *only)
 
 static int report(size_t runs)
 {
-	bool enough = done->functions > nsome / 2 && done->calls >= runs;
+	bool enough = done->functions > nsome / 2 && done->calls >= runs && done->branches;
 	bool few_recorded = recorded_all() && done->of[STATE_RECORDED] <= recorded_all() / 2;
 
-	printf("# %zu functions tried, of %zu; %zu cannot be laid out, %zu left because most calls have "
-	       "no end, %zu ended the process\n",
-	       done->functions, nsome, done->refused, done->left, done->died);
+	printf("# %zu functions tried, of %zu, with %zu static branches that ask their keys; %zu cannot "
+	       "be laid out, %zu left because most calls have no end, %zu ended the process\n",
+	       done->functions, nsome, done->branches, done->refused, done->left, done->died);
 	printf("# %zu calls in layouts: %zu returned, %zu ended in a fault; %zu without an end not "
 	       "compared\n",
 	       done->calls, done->returned, done->faults, done->endless);
@@ -440,6 +456,8 @@ int main(int argc, char **argv)
 		return 1;
 	stay_here();
 	task = lift_symbol(argv[2], "current_task");
+	lay_branches(lift_symbol(argv[2], "__start___jump_table"),
+		     lift_symbol(argv[2], "__stop___jump_table"));
 	find_functions(argc > 5 ? argv[5] : NULL);
 	for (size_t first = 0; first < nsome;) {
 		int status;

@@ -39,5 +39,7 @@ void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r)
 			w[i].flags = KI_WINDOW_UNBOARDED;
 		if (rng_one_in(r, 8))
 			w[i].flags |= KI_WINDOW_CALL | (w[i].group ? KI_WINDOW_LAID : 0);
+		if (w[i].group && rng_one_in(r, 8))
+			w[i].flags = KI_WINDOW_BRANCH | KI_WINDOW_LAID | KI_WINDOW_UNBOARDED;
 	}
 }

@@ -77,6 +77,7 @@ ok "and good ones open" "$prog/calls" open 5000
 back "faults"
 
 # A static branch that is switched.
+cases "of static branches: " 11 "$top/build/test/branches"
 events=/sys/kernel/debug/tracing
 [ -d $events ] || mount -t debugfs none /sys/kernel/debug
 load "$prog/calls" fork 50
@@ -90,6 +91,23 @@ ok "switched on, it is passed" test "$(grep -c sched_wakeup_new $events/trace)" 
 echo > $events/trace
 ok "switched off, forks fork" "$prog/calls" fork 200
 is "and it is not" "$(grep -c 'sched_wakeup_new:' $events/trace)" 0
+# Nothing of ours stands after a static branch: control does not come back there.
+is "the text runs none of its static branches" "$("$ki" disas --live wake_up_new_task | awk '
+	/JUMP_LABEL/ { sites++; after = 1; next }
+	after && / 0x/ { boards += /^\*/; after = 0 }
+	END { print (sites > 0), boards + 0 }')" "1 0"
+# Switched again and again: a fork sees it or not, and nothing else.
+while [ ! -e /tmp/enough ]; do
+	echo 1 > $events/events/sched/sched_wakeup_new/enable
+	echo 0 > $events/events/sched/sched_wakeup_new/enable
+done &
+switches=$!
+ok "switched to and fro, forks fork" "$prog/calls" fork 2000
+touch /tmp/enough
+wait $switches
+rm /tmp/enough
+n=$(grep -c 'sched_wakeup_new:' $events/trace)
+ok "some of them are seen ($n)" test "$n" -gt 0 -a "$n" -lt 2100
 back "fork"
 
 # Functions together call each other past the ftrace site, but not while somebody uses ftrace.

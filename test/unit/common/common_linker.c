@@ -10,6 +10,7 @@
 
 unsigned long *linker_users, linker_ours, linker_starts[128];
 bool linker_alone;
+void (*linker_branch)(unsigned long addr, unsigned long *key, bool *off);
 
 /* ---- the kernel in small ---- */
 
@@ -254,6 +255,10 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
 	u8 flow;
 
+	if (w->branch) {
+		ki_copy_branch(w, out);
+		return;
+	}
 	if (ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow))
 		abort();
 }
@@ -266,10 +271,31 @@ int ki_group_find(const struct ki_group *g, unsigned long addr)
 	return -1;
 }
 
+static void look_at_copies(struct ki_win *w, const struct ki_copy *copies)
+{
+	unsigned long at = 0;
+
+	for (u8 i = 0; i < w->ncopy; i++) {
+		struct ki_copy c;
+
+		w->insn_len[i] = copies[i].orig_len;
+		if (w->branch) {
+			w->target = copies[i].fix[0].target;
+			linker_branch(w->addr, &w->key, &w->off);
+			ki_copy_branch(w, &c);
+			w->flow[i] = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+		} else if (ki_copy_emit(w->addr + at, w->orig + at, w->len - at, &c, &w->flow[i])) {
+			abort();
+		}
+		if (memcmp(&c, &copies[i], sizeof(c)))
+			abort();
+		at += c.orig_len;
+	}
+}
+
 static struct ki_win *new_window(const struct ki_window *req, const struct ki_copy *copies)
 {
 	struct ki_win *w = calloc(1, sizeof(*w) + req->len + 2 * (size_t)req->ncopy);
-	unsigned long at = 0;
 
 	INIT_LIST_HEAD(&w->chunks);
 	INIT_LIST_HEAD(&w->more);
@@ -280,6 +306,7 @@ static struct ki_win *new_window(const struct ki_window *req, const struct ki_co
 	w->board = req->board;
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
 	w->calls = req->flags & KI_WINDOW_CALL;
+	w->branch = req->flags & KI_WINDOW_BRANCH;
 	for (const unsigned long *s = linker_starts; *s; s++)
 		if (w->addr == *s || w->addr == *s + KI_JMP_LEN) {
 			w->entry = true;
@@ -288,15 +315,7 @@ static struct ki_win *new_window(const struct ki_window *req, const struct ki_co
 	memcpy(w->orig, req->orig, req->len);
 	w->insn_len = w->orig + req->len;
 	w->flow = w->insn_len + req->ncopy;
-	for (u8 i = 0; i < req->ncopy; i++) {
-		struct ki_copy c;
-
-		w->insn_len[i] = copies[i].orig_len;
-		if (ki_copy_emit(w->addr + at, w->orig + at, w->len - at, &c, &w->flow[i]) ||
-		    memcmp(&c, &copies[i], sizeof(c)))
-			abort();
-		at += c.orig_len;
-	}
+	look_at_copies(w, copies);
 	return w;
 }
 

@@ -26,6 +26,10 @@ extern bool linker_alone;
 /* The functions' starts, in which an ftrace site may stand first; 0 after the last. */
 extern unsigned long linker_starts[128];
 
+/* Of a static branch: its key's number, and whether it is taken while the key is off. */
+extern void (*linker_branch)(unsigned long addr, unsigned long *key, bool *off);
+#define LINKER_ASKS 7 /* bytes that ask a key */
+
 /* A group of n windows, all of them, of one request; its patch is written at `heap`. */
 struct linked linker_link(uint8_t *heap, const struct ki_window *windows, uint32_t n,
 			  const struct ki_copy *copies, const struct ki_chunk *const *chunks,

@@ -18,6 +18,7 @@
 #include "common_link.h"
 #include "common_linker.h"
 #include "common_run.h"
+#include "splice/move.h"
 #include "splice/plan.h"
 
 #define ROUNDS	6
@@ -33,12 +34,54 @@ static struct ki_function *fn;
 static struct ki_spans spans;
 static struct ki_plan *plan;
 static struct linked linked;
-static size_t executions, counted;
+static size_t executions, counted, asking;
 
 static void analyse(void)
 {
 	run_analyse(&target, &fn, &spans);
 	assert_int_equal(ki_plan_new(&plan), 0);
+}
+
+/* ---- static branches ---- */
+
+static bool flags_are_free(uint32_t block)
+{
+	const struct ki_point pt = {.kind = KI_POINT_BLOCK, .block = block};
+	struct ki_err err = {0};
+	struct ki_place *v;
+	size_t n;
+	bool is_free;
+
+	if (ki_point_places(fn, &spans, &pt, &v, &n, &err))
+		fail_msg("%s", err.msg);
+	is_free = n == 1 && !v[0].reason && !v[0].flags_live && v[0].where == KI_BEFORE &&
+		  v[0].addr == fn->blocks[block].start;
+	free(v);
+	return is_free;
+}
+
+/* Of functions that leave the flags free at all of them. */
+static void add_branches(void)
+{
+	for (uint32_t e = 0; e < fn->nedges; e++)
+		if (fn->insns[fn->edges[e].insn].flags & KI_INSN_JUMP_LABEL &&
+		    !flags_are_free(fn->edges[e].to_block))
+			return;
+	assert_int_equal(ki_spans_add_branches(fn, &spans), 0);
+	for (size_t i = 0; i < spans.n; i++)
+		asking += spans.v[i].branch;
+}
+
+/* A key for each byte of the function, in the state that the text is in. */
+static void make_key(unsigned long addr, unsigned long *key, bool *off)
+{
+	static const int32_t on[] = {1, -1, 5};
+	int32_t *number = (int32_t *)(void *)exec_mem->keys + (addr - (uintptr_t)CODE);
+	bool taken = *(uint8_t *)addr == 0xeb;
+
+	*off = random_below(2);
+	*number = taken != *off ? on[random_below(3)] : 0;
+	*key = (uintptr_t)number;
 }
 
 static void release(void)
@@ -192,6 +235,8 @@ static void try_function(unsigned int number)
 
 	random_code_make();
 	analyse();
+	if (number % 4)
+		add_branches();
 	assert_true(fn->nblocks <= 64);
 	random_order(blocks, fn->nblocks);
 	lay_out(blocks);
@@ -226,8 +271,9 @@ static void they_do_what_they_did(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < FUNCTIONS; i++)
 		try_function(i);
-	print_message("%u functions, %zu executions, %zu points exact\n", FUNCTIONS, executions,
-		      counted);
+	print_message("%u functions, %zu executions, %zu points exact, %zu static branches\n",
+		      FUNCTIONS, executions, counted, asking);
+	assert_true(asking > FUNCTIONS / 20);
 	assert_true(executions >= FUNCTIONS * ROUNDS && counted > FUNCTIONS * 16);
 }
 
@@ -333,5 +379,6 @@ int main(void)
 	};
 
 	run_init();
+	linker_branch = make_key;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
