@@ -48,9 +48,11 @@ void ki_rows_start(struct ki_rows *r)
 int ki_rows_room(struct ki_rows *r)
 {
 	r->orc = ki_array(r->norc + 1, sizeof(*r->orc), GFP_KERNEL);
-	r->ex = ki_array(r->nex + 1, sizeof(*r->ex), GFP_KERNEL);
-	r->bug = ki_array(r->nbug + 1, sizeof(*r->bug), GFP_KERNEL);
-	return r->orc && r->ex && r->bug ? 0 : -ENOMEM;
+	if (r->nex)
+		r->ex = ki_array(r->nex, sizeof(*r->ex), GFP_KERNEL);
+	if (r->nbug)
+		r->bug = ki_array(r->nbug, sizeof(*r->bug), GFP_KERNEL);
+	return r->orc && (r->ex || !r->nex) && (r->bug || !r->nbug) ? 0 : -ENOMEM;
 }
 
 void ki_rows_free(struct ki_rows *r)
@@ -64,7 +66,10 @@ void ki_rows_stack(struct ki_rows *r, u32 off, unsigned long addr, u32 pushed)
 {
 	struct orc_entry e;
 
-	ki_orc_find(r->owner, addr, &e);
+	if (r->found_at != addr) /* chunk, copy and jump of one instruction ask for it each */
+		ki_orc_find(r->owner, addr, &r->found);
+	r->found_at = addr;
+	e = r->found;
 	move_stack(&e, pushed);
 	if (r->norc && !memcmp(&r->last, &e, sizeof(e)))
 		return;

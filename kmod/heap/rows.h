@@ -107,6 +107,8 @@ struct ki_bug_of {
 struct ki_rows {
 	struct module *owner; /* of the originals at hand; NULL: the kernel */
 	u32 norc, nex, nbug;
+	unsigned long found_at; /* the original that was looked up last; 0: none has been */
+	struct orc_entry found; /* and what the kernel says of it */
 	struct orc_entry last;	/* the last one's */
 	struct ki_orc_row *orc; /* NULL: they are only counted */
 	struct ki_ex_row *ex;

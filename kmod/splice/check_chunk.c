@@ -176,6 +176,25 @@ static bool has_side(const struct ki_win *w, const struct ki_chunk *c)
 	}
 }
 
+/* Probes of one program bring the same code to thousands of places. */
+static u16 vet_code(struct ki_job *j, struct ki_long_code *code)
+{
+	u16 reason;
+	u32 i;
+
+	if (calls(code)) {
+		reason = may_call(j);
+		return reason ? reason : ki_vet_long(j->session, code);
+	}
+	for (i = 0; i < min_t(u32, j->nvetted, KI_JOB_VETTED); i++)
+		if (ki_long_is_vetted(j->vetted[i], code))
+			return KI_R_OK;
+	reason = ki_vet_long(j->session, code);
+	if (!reason)
+		j->vetted[j->nvetted++ % KI_JOB_VETTED] = code;
+	return reason;
+}
+
 static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long addr)
 {
 	const struct ki_long_taken *l = &j->longs[c - j->chunks];
@@ -185,9 +204,7 @@ static u16 check_long(struct ki_job *j, const struct ki_chunk *c, unsigned long 
 		return KI_R_BAD_REQUEST;
 	if (l->reason)
 		return l->reason;
-	reason = calls(l->code) ? may_call(j) : KI_R_OK;
-	if (!reason)
-		reason = ki_vet_long(j->session, l->code);
+	reason = vet_code(j, l->code);
 	if (!reason && l->code->writes)
 		reason = may_call(j);
 	if (!reason && l->code->signals)

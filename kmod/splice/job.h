@@ -15,6 +15,8 @@ struct ki_right {
 	u16 answer; /* KI_R_* */
 };
 
+#define KI_JOB_VETTED 4
+
 struct ki_job {
 	struct ki_session *session;
 	struct ki_splice *req;
@@ -28,7 +30,10 @@ struct ki_job {
 	struct ki_long_taken *longs; /* of each chunk; NULL: none is long */
 	/* May it lead control into functions of the kernel, write to processes? Send signals? */
 	struct ki_right may_call, may_signal;
-	bool stale; /* modules have come or gone: to be checked once more */
+	/* Long chunks that were the last to be accepted: the same is not vetted again. */
+	const struct ki_long_code *vetted[KI_JOB_VETTED];
+	u32 nvetted; /* so many have been noted, each in its turn */
+	bool stale;  /* modules have come or gone: to be checked once more */
 };
 
 /*

@@ -20,6 +20,7 @@
 
 #include "ki.h"
 #include "symbols.h"
+#include "vet/head.h"
 
 static void fix(struct ki_copy *out, u8 kind, u8 off, u8 tail, u64 target)
 {
@@ -303,6 +304,30 @@ static bool is_branch(const struct insn *in)
 	       op == 0xc2 || is_loop(op);
 }
 
+/* Opcodes of one byte that stay as they are, with whatever of their forms head.c knows. */
+static const bool stays[256] = {
+	[0x00 ... 0x3f] = true, [0x50 ... 0x5f] = true, [0x63] = true,
+	[0x68 ... 0x6b] = true, [0x80 ... 0x8d] = true, [0x90] = true,
+	[0x98 ... 0x99] = true, [0xa8 ... 0xa9] = true, [0xb0 ... 0xbf] = true,
+	[0xc0 ... 0xc1] = true, [0xc6 ... 0xc7] = true, [0xc9] = true,
+	[0xd0 ... 0xd3] = true, [0xf6 ... 0xf7] = true,
+};
+
+/* Most of all code, without the kernel's decoder, which takes ten times as long. */
+static bool emit_common(struct ki_copy *out, const u8 *bytes, size_t len)
+{
+	u8 code[KI_INSN_LONGEST] = {};
+	struct ki_head h;
+
+	memcpy(code, bytes, len < sizeof(code) ? len : sizeof(code));
+	if (!ki_head_common(code, len, &h) || h.nopcodes != 1 || !stays[h.op[0]] ||
+	    (h.modrm & 0xc7) == 0x05) /* RIP-relative */
+		return false;
+	out->orig_len = out->len = h.len;
+	memcpy(out->code, code, h.len);
+	return true;
+}
+
 u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out, u8 *flow)
 {
 	struct insn in;
@@ -311,6 +336,8 @@ u16 ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy
 
 	memset(out, 0, sizeof(*out));
 	*flow = 0;
+	if (emit_common(out, bytes, len))
+		return KI_R_OK;
 	if (ki_call(insn_decode)(&in, bytes, len, INSN_MODE_64))
 		return KI_R_UNDECODABLE;
 	if (in.emulate_prefix_size) /* ud2 and a name: a hypervisor looks for them */

@@ -119,6 +119,19 @@ int ki_long_take(struct ki_request *q)
 	return err;
 }
 
+bool ki_long_is_vetted(const struct ki_long_code *vetted, struct ki_long_code *c)
+{
+	if (vetted->len != c->len || vetted->nfix != c->nfix ||
+	    memcmp(vetted->fix, c->fix, c->nfix * sizeof(*c->fix)) ||
+	    memcmp(vetted->code, c->code, c->len))
+		return false;
+	memcpy(c->depth, vetted->depth, c->len);
+	c->words = vetted->words;
+	c->writes = vetted->writes;
+	c->signals = vetted->signals;
+	return true;
+}
+
 static void put_owners(struct ki_long_code *c)
 {
 	while (c->nowners)

@@ -41,4 +41,11 @@ void ki_long_retire(struct ki_long_code *c) __must_hold(&ki_lock); /* NULL is al
  * owners. ki_lock held. */
 u16 __must_check ki_vet_long(const struct ki_session *s, struct ki_long_code *c);
 
+/*
+ * long.c: is c byte for byte what ki_vet_long() has accepted for the same session, while ki_lock
+ * was held all the time? Then it has been told of c what was found of `vetted`. Neither calls
+ * functions: each would need its own references.
+ */
+bool __must_check ki_long_is_vetted(const struct ki_long_code *vetted, struct ki_long_code *c);
+
 #endif

@@ -69,6 +69,7 @@ static bool bitmap_subset(const unsigned long *a, const unsigned long *b, u32 n)
 #include "../../kmod/vet/vet_forms.c"
 #include "../../kmod/vet/vet_long.c"
 #include "../../kmod/vet/vet_memory.c"
+#include "../../kmod/vet/head.c"
 #include "../../kmod/vet/copy.c"
 
 static uint32_t own_counters, own_globals;

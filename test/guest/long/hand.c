@@ -82,6 +82,42 @@ uint32_t hand_install(struct ki_target *t, const struct hand_window *w, const st
 	return chunk.reason ? chunk.reason : req.reason ? req.reason : KI_R_BAD_REQUEST;
 }
 
+void hand_code(const struct long_sample *s, const struct hand_numbers *n, struct hand_code *out)
+{
+	*out = (struct hand_code){.len = (uint32_t)(s->code_end - s->code)};
+	out->nfix = make_fixups(s, n, out->fix);
+	memcpy(out->code, s->code, out->len);
+}
+
+uint32_t hand_ask(struct ki_target *t, const struct hand_window *w,
+		  const struct hand_code *const *v, uint32_t n)
+{
+	struct ki_window window = w->window;
+	struct ki_long more[2];
+	struct ki_chunk chunks[2] = {{0}};
+	struct ki_splice req = {.size = sizeof(req),
+				.flags = KI_SPLICE_DRY_RUN,
+				.windows = (uintptr_t)&window,
+				.copies = (uintptr_t)w->copies,
+				.chunks = (uintptr_t)chunks,
+				.nwindows = 1,
+				.ncopies = window.ncopy,
+				.nchunks = n};
+
+	for (uint32_t i = 0; i < n; i++) {
+		more[i] = (struct ki_long){.len = v[i]->len,
+					   .nfix = v[i]->nfix,
+					   .code = (uintptr_t)v[i]->code,
+					   .fixups = (uintptr_t)v[i]->fix};
+		chunks[i] = (struct ki_chunk){.kind = KI_CHUNK_LONG, .target = (uintptr_t)&more[i]};
+	}
+	if (!ioctl(ki_target_fd(t), KI_IOC_SPLICE, &req))
+		return KI_R_OK;
+	if (chunks[0].reason && n > 1)
+		hand_die("the sample is refused", NULL);
+	return chunks[n - 1].reason ? chunks[n - 1].reason : KI_R_BAD_REQUEST;
+}
+
 void hand_take_out(struct ki_target *t, uint32_t id)
 {
 	struct ki_unsplice req = {.size = sizeof(req), .ids = (uintptr_t)&id, .count = 1};

@@ -288,6 +288,53 @@ static const char *set_variables(void)
 	return NULL;
 }
 
+/* Code with byte i changed; then with fixup i - len that means another variable, or place. */
+static void spoil(struct hand_code *c, uint32_t i)
+{
+	if (i < c->len)
+		c->code[i] ^= (uint8_t)(1 << i % 8);
+	else if ((i - c->len) % 2)
+		c->fix[(i - c->len) / 2].target += 1 << 20;
+	else
+		c->fix[(i - c->len) / 2].kind ^= 1;
+}
+
+/*
+ * Code that may run is not vetted again in the same request. What differs from it anywhere must be,
+ * and is told what it is told alone.
+ */
+static const char *spoilt_why(const struct long_sample *s)
+{
+	static struct hand_code good, bad;
+	const struct hand_code *const both[] = {&good, &bad};
+	uint32_t refused = 0, n;
+
+	hand_code(s, &first, &good);
+	n = good.len + 2 * good.nfix;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t alone;
+
+		bad = good;
+		spoil(&bad, i);
+		alone = hand_ask(target, &window, both + 1, 1);
+		if (hand_ask(target, &window, both, 2) != alone)
+			return "what is spoilt is judged by what stands before it";
+		refused += alone != KI_R_OK;
+	}
+	bad = good;
+	if (hand_ask(target, &window, both, 2) != KI_R_OK)
+		return "the same is refused the second time";
+	return refused ? NULL : "nothing was refused";
+}
+
+static void spoilt(const struct long_sample *s)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s, spoilt", s->name);
+	report(name, spoilt_why(s));
+}
+
 /* What may run begins with variables that nobody has used. */
 int main(void)
 {
@@ -299,6 +346,8 @@ int main(void)
 			open_all();
 		}
 		report(s->name, run(s));
+		if (!s->reason)
+			spoilt(s);
 		if (!strcmp(s->name, "clocks"))
 			recursion(s);
 	}

@@ -56,6 +56,7 @@ static void sort(void *v, size_t n, size_t size, int (*compare)(const void *, co
 #include "insn.c"
 #include "inat.c"
 
+#include "../../../kmod/vet/head.c"
 #include "../../../kmod/vet/copy.c"
 #include "../../../kmod/patch/link.c"
 #include "../../../kmod/patch/lay.c"
