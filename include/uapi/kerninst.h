@@ -27,7 +27,7 @@
 
 #define KI_DEVICE "/dev/kerninst"
 #ifndef KI_ABI_VERSION /* a test builds a driver of another version */
-#define KI_ABI_VERSION 11
+#define KI_ABI_VERSION 12
 #endif
 
 /* Reasons of refusal: KI_R_OK is 0. */

@@ -63,8 +63,11 @@ struct ki_stack_row {
 
 /*
  * What %edi is for helpers STACK and USTACK, put there the moment before the call (mov $imm32,
- * %edi): the session's table, and so many of the innermost frames left out.
+ * %edi): the session's table, and so many of the innermost frames left out: of USTACK 127 at most.
+ * Its skip may have KI_STACK_TOP in it, where the process is at the first instruction of a function
+ * or at its return: there the return address is on top of the stack, and no frame pointer says so.
  */
 #define KI_STACK(table, skip) ((table) << 8 | (skip))
+#define KI_STACK_TOP	      0x80
 
 #endif

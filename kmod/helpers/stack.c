@@ -166,8 +166,21 @@ struct ki_user_frame {
 	u64 next, ret;
 };
 
-/* How many frames there are, up to `most`; the first `keep` of them. */
-static u32 walk(u64 *v, u32 keep, u32 most)
+/* The frame of a function that has not begun, or has ended: its return address is on top. */
+static u32 take_top(u64 *v, u32 keep, u32 n, const struct pt_regs *regs)
+{
+	u64 ret;
+
+	if (!user_64bit_mode(regs) ||
+	    copy_from_user_nofault(&ret, (const void __user *)regs->sp, sizeof(ret)))
+		return n;
+	if (n < keep)
+		v[n] = ret;
+	return n + 1;
+}
+
+/* How many frames there are, up to `most`; the first `keep` of them. top: KI_STACK_TOP. */
+static u32 walk(u64 *v, u32 keep, u32 most, bool top)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 	struct ki_user_frame f = {.next = regs->bp, .ret = regs->ip};
@@ -181,6 +194,8 @@ static u32 walk(u64 *v, u32 keep, u32 most)
 			v[n] = f.ret;
 		if (n++ && f.next <= at)
 			break;
+		if (n == 1 && top && n < most)
+			n = take_top(v, keep, n, regs);
 		at = f.next;
 		if (!user_64bit_mode(regs) || at & 7 ||
 		    copy_from_user_nofault(&f, (const void __user *)at, sizeof(f)))
@@ -193,20 +208,20 @@ u64 ki_stack_user(u32 what)
 {
 	struct ki_stacks_table *t = ki_stacks_tables[what >> 8];
 	u64 *v = scratch_of(t);
-	u32 skip = (u8)what, most = min_t(u32, t->frames + skip, KI_STACK_FRAMES),
-	    n = walk(v, most, most);
+	u32 skip = (u8)what & ~KI_STACK_TOP, most = min_t(u32, t->frames + skip, KI_STACK_FRAMES),
+	    n = walk(v, most, most, what & KI_STACK_TOP);
 
 	return n <= skip ? 0 : ki_stack_number(t, current->tgid, v + skip, n - skip);
 }
 
 u64 ki_stack_user_depth(void)
 {
-	return walk(NULL, 0, KI_STACK_FRAMES);
+	return walk(NULL, 0, KI_STACK_FRAMES, false);
 }
 
 u64 ki_stack_user_caller(void)
 {
 	u64 v[2];
 
-	return walk(v, 2, 2) == 2 ? v[1] : 0;
+	return walk(v, 2, 2, false) == 2 ? v[1] : 0;
 }

@@ -204,12 +204,16 @@ void ki_record_values_free(struct ki_record_values *v)
 static int build_one(const struct ki_record_value *v, struct ki_snippet *s, uint32_t stacks,
 		     struct ki_node **out, struct ki_err *err)
 {
+	const bool user = v->kind == KI_RECORD_USTACK;
+
 	switch (v->kind) {
 	case KI_RECORD_EXPR:
 		return ki_predicate_build(v->expr, s, NULL, out, err);
 	case KI_RECORD_STACK:
 	case KI_RECORD_USTACK:
-		*out = ki_expr_stack(s, stacks, v->skip, v->kind == KI_RECORD_USTACK);
+		*out = ki_expr_stack(s, stacks,
+				     user && v->skip > KI_STACK_FRAMES ? KI_STACK_FRAMES : v->skip,
+				     user);
 		return 0;
 	default:
 		*out = ki_expr_fact(s, v->kind == KI_RECORD_COMM0 ? KI_FACT_COMM0 : KI_FACT_COMM1);

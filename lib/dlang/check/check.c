@@ -71,10 +71,12 @@ static int constant(struct ki_d_checker *c, struct ki_d_node *n)
 		    n->text);
 }
 
-/* Of a process's function these parameters are read from its stack. */
+/* Of a process's function these parameters, and who called it, are read from its stack. */
 static void note_stack_use(struct ki_dlang *d, const struct ki_d_builtin *b)
 {
-	const bool uses = b->kind == KI_D_B_ARG && b->number >= 6;
+	const bool uses = (b->kind == KI_D_B_ARG && b->number >= 6) ||
+			  (b->kind == KI_D_B_FRAMES && b->number == KI_HELPER_UCALLER &&
+			   ki_dlang_wants_process(d));
 
 	d->scratch_used |= uses;
 	d->texts_used |= uses;

@@ -121,6 +121,9 @@ int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n);
 
 /* The string that a pointer leads to, where one is wanted. */
 int ki_d_pointer_to_text(struct ki_d_checker *c, struct ki_d_node *n);
+/* A char * becomes the string there, where what it is with is a string; of two either of them. */
+int ki_d_match_text(struct ki_d_checker *c, struct ki_d_type with, struct ki_d_node *n);
+int ki_d_match_texts(struct ki_d_checker *c, struct ki_d_node *a, struct ki_d_node *b);
 /* stringof(a string) is that string. */
 void ki_d_unwrap(struct ki_d_node *n);
 

@@ -23,6 +23,21 @@ static bool leads_to_text(struct ki_d_types *types, struct ki_d_type t)
 	return t.stars-- == 1 && ki_d_is_text(types, t);
 }
 
+int ki_d_match_text(struct ki_d_checker *c, struct ki_d_type with, struct ki_d_node *n)
+{
+	return ki_d_is_string(with) && leads_to_bytes(n->type) && n->type.base != KI_D_VOID &&
+			       !ki_d_is_nothing(n)
+		       ? ki_d_pointer_to_text(c, n)
+		       : 0;
+}
+
+int ki_d_match_texts(struct ki_d_checker *c, struct ki_d_node *a, struct ki_d_node *b)
+{
+	const int ret = ki_d_match_text(c, a->type, b);
+
+	return ret ? ret : ki_d_match_text(c, b->type, a);
+}
+
 int ki_d_check_cast(struct ki_d_checker *c, struct ki_d_node *n)
 {
 	char a[KI_D_TYPE_NAME], b[KI_D_TYPE_NAME];

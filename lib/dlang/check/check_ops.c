@@ -188,16 +188,19 @@ static bool is_made_up(const struct ki_d_node *n)
 }
 
 /* What is assigned to: a variable that may be new, whose type then is that of the value. */
-static int check_target(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *from)
+static int check_target(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node *from)
 {
-	const struct ki_d_type value = from ? from->type : ki_d_int(KI_I64);
+	struct ki_d_type value;
 	const char *why;
 	char a[KI_D_TYPE_NAME];
 	struct ki_d_var *v = NULL;
 	int ret = target_var(c, n, &v);
 
+	if (!ret && from)
+		ret = ki_d_match_text(c, v ? v->type : n->type, from);
 	if (ret || !v)
 		return ret ? ret : check_value(c, n, from);
+	value = from ? from->type : ki_d_int(KI_I64);
 	if (n->kind != KI_D_INDEX && v->nkeys)
 		return FAIL(c, n, "D_IDENT_BADREF", "%s is an array: %s[...]", n->text, n->text);
 	if (ki_d_has_no_type(v->type))
@@ -372,9 +375,14 @@ static const char *number_tag(uint8_t op)
 
 static int check_strings(struct ki_d_checker *c, struct ki_d_node *n)
 {
+	int ret;
+
 	c->d->texts_used = true;
 	if (ki_d_becomes_rest(n))
 		return 0;
+	ret = ki_d_match_texts(c, n->kid[0], n->kid[1]);
+	if (ret)
+		return ret;
 	if (!is_comparison(n->op))
 		return FAIL(c, n, number_tag(n->op), "a string is no number");
 	for (unsigned int i = 0; i < 2; i++)
@@ -437,8 +445,11 @@ int ki_d_check_binary(struct ki_d_checker *c, struct ki_d_node *n)
 
 static int check_arms(struct ki_d_checker *c, struct ki_d_node *n)
 {
-	const struct ki_d_node *a = n->kid[1], *b = n->kid[2];
+	struct ki_d_node *a = n->kid[1], *b = n->kid[2];
+	const int ret = ki_d_match_texts(c, a, b);
 
+	if (ret)
+		return ret;
 	if (ki_d_is_string(a->type) || ki_d_is_string(b->type)) {
 		if (!ki_d_is_string(a->type) && !ki_d_is_nothing(a))
 			return FAIL(c, a, "D_OP_INCOMPAT", "a number here, a string behind :");

@@ -98,7 +98,7 @@ int ki_d_to_text(struct ki_d_checker *c, struct ki_d_node *n)
 		return -EINVAL;
 	if (!wrap(c, n, KI_D_CALL))
 		return ki_d_no_memory(c->err);
-	n->sym.function = ki_d_function_find("stringof");
+	n->sym.function = ki_d_function_find(n->kid[0]->is_user ? "copyinstr" : "stringof");
 	n->type = (struct ki_d_type){.base = KI_D_STRING};
 	c->d->texts_used = true;
 	return 0;

@@ -215,6 +215,9 @@ struct ki_node *ki_d_gen_if_kept(struct ki_d_gen *g, const struct ki_d_hook *h,
 				 struct ki_node *list);
 /* code_user.c: an argument of a probe in a process; the list, only at its place there */
 struct ki_d_user;
+/* At a function's first instruction and at its return its return address is on top of the stack. */
+bool ki_d_gen_has_top(const struct ki_d_gen *g);
+struct ki_node *ki_d_gen_top(struct ki_d_gen *g);
 struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_user *u,
 				       unsigned int i);
 /* code_fault.c: a value in the process's memory; a fault if it is not there */

@@ -38,10 +38,15 @@ static struct ki_node *limited(struct ki_d_gen *g, struct ki_node *frames)
 
 struct ki_node *ki_d_gen_frames(struct ki_d_gen *g, enum ki_helper helper)
 {
+	const bool top = ki_d_gen_has_top(g);
+	struct ki_node *x;
+
 	if (helper == KI_HELPER_UCALLER)
-		return ki_expr_helper(g->s, helper, NULL, 0);
-	if (helper == KI_HELPER_UDEPTH)
-		return limited(g, ki_expr_helper(g->s, helper, NULL, 0));
+		return top ? ki_d_gen_top(g) : ki_expr_helper(g->s, helper, NULL, 0);
+	if (helper == KI_HELPER_UDEPTH) {
+		x = ki_expr_helper(g->s, helper, NULL, 0);
+		return limited(g, top ? ki_expr_binary(g->s, KI_ADD, x, number(g, 1)) : x);
+	}
 	return ki_d_gen_has_no_stack(g)
 		       ? number(g, 0)
 		       : limited(g, ki_expr_depth(g->s, ki_stacks_number(g->d->run->stacks), 0));
@@ -65,7 +70,8 @@ struct ki_node *ki_d_gen_stack(struct ki_d_gen *g, const struct ki_d_node *n)
 
 	if (!user && ki_d_gen_has_no_stack(g))
 		return number(g, 0);
-	x = ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks), 0, user);
+	x = ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks),
+			  user && ki_d_gen_has_top(g) ? KI_STACK_TOP : 0, user);
 	if (!g->d->depths_used)
 		return x;
 	return with_depth(

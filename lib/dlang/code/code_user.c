@@ -87,6 +87,20 @@ static struct ki_node *on_the_stack(struct ki_d_gen *g, unsigned int i)
 		g, KI_U64, ki_expr_binary(g->s, KI_ADD, reg(g, RSP), constant(g, (int64_t)at)));
 }
 
+/* Is the thread at the function's first instruction, or at its return? */
+bool ki_d_gen_has_top(const struct ki_d_gen *g)
+{
+	const struct ki_d_hook *h = g->d->probes.v[g->site->probe].hook;
+	const struct ki_d_user *u = h && h->kind == KI_D_HOOK_USER ? h->user : NULL;
+
+	return u && !u->is_written && (u->is_return || u->places[g->site->place].addr == u->start);
+}
+
+struct ki_node *ki_d_gen_top(struct ki_d_gen *g)
+{
+	return ki_d_gen_user_load(g, KI_U64, reg(g, RSP));
+}
+
 struct ki_node *ki_d_gen_user_argument(struct ki_d_gen *g, const struct ki_d_user *u,
 				       unsigned int i)
 {

@@ -72,13 +72,16 @@ static uint64_t run(const struct run *r, const struct ki_node *n)
 
 static void write(FILE *f, const struct ki_node *n, unsigned int outside)
 {
+	const unsigned int all = n->value & 0xff,
+			   skip = n->op == KI_HELPER_USTACK ? all & ~KI_STACK_TOP : all;
+
 	(void)outside;
 	fputs(n->op == KI_HELPER_USTACK	 ? "ustack"
 	      : n->op == KI_HELPER_DEPTH ? "stackdepth"
 					 : "stack",
 	      f);
-	if (n->value & 0xff)
-		fprintf(f, "(%u)", (unsigned int)n->value & 0xff);
+	if (skip)
+		fprintf(f, "(%u)", skip);
 }
 
 const struct ki_node_ops ki_node_stack = {

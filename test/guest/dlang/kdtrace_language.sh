@@ -26,6 +26,9 @@ is "functions of strings" "$(d 'BEGIN { printf("%s|%s|%s|%s|%s|%d|%d|%d|%s|%s|%s
 	strchr("abcb", 98), strrchr("abcb", 98), index("abcb", "b"), rindex("abcb", "b"), strlen("abc"), dirname("/usr/lib/x"), basename("/usr/lib/"),
 	cleanpath("/a/./b//../c"), lltostr(-12), toupper("aBc"), strtoll("0x1f", 16), strstr("abcde", "cd")); exit(0); }')" \
 	"cde|ef|a|bcb|b|1|3|3|/usr/lib|lib|/a/c|-12|ABC|31|cde"
+is "a char * beside a string is the string there: compared, behind ?:, assigned, kept" "$(d 'string s, a[int]; struct { string m; } x; BEGIN { p = (char *)alloca(8); p[0] = 97; p[1] = 98; s = "ab"; printf("%d%d%d%d ", p == s, s != p, "b" > p, p < "aa");
+	printf("%s %s ", pid ? p : "no", !pid ? "no" : p); s = p; a[1] = p; x.m = p; p[0] = 99; printf("%s %s %s %s", s, a[1], x.m, pid ? p : s); } BEGIN { printf(" %s %s", s, a[1]); exit(0); }')" "1010 ab ab ab ab ab cb ab ab"
+is "and where it leads nowhere that is a fault, and NULL is none" "$(d 'BEGIN { s = "x"; p = (char *)8; s = p; printf("no"); } BEGIN { p = (char *)8; s = pid ? "y" : p; printf("%s", s); s = (char *)0; printf(" %d", s == NULL); exit(0); } ERROR { printf("%d ", arg4); }')" "1 y 1"
 is "strtok" "$(d 'BEGIN { printf("%s,", strtok("a  bc;d", " ;")); printf("%s,", strtok(NULL, " ;")); printf("%s,", strtok(NULL, " ;"));
 	printf("%s\n", strtok(NULL, " ;") == NULL ? "end" : "more"); exit(0); }')" "a,bc,d,end"
 is "strtok: what ends a piece begins the rest" "$(d 'BEGIN { printf("%s,", strtok("ab-cd+e", "-")); printf("%s,", strtok(NULL, "+")); printf("%s\n", strtok(NULL, "")); exit(0); }')" "ab,-cd,+e"

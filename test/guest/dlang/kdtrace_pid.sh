@@ -44,6 +44,20 @@ is "an instruction by its address in the file" "$(sorted -n 'pid$target:a.out:-:
 at=$(nm "$bin/nopie" | awk '$3 == "leap" { print $1 }' | sed 's/^0*//')
 is "which is where it runs, if nothing moves it" "$(d -n 'pid$target::-:'"$at"' { @[uregs[R_PC] == 0x'"$at"'] = count(); }' -c "$bin/nopie 0 8000" | grep -v "^$sum$")" "1 2000"
 is "where it is, the kernel's stack is none" "$(sorted -n 'pid$target:a.out:step:0, pid$target:libc:getppid:return { @[stackdepth, caller] = count(); @s[stack()] = count(); }' -c "$work")" "0 0 8250 8250 "
+# Who calls: at an entry and a return no frame pointer leads to it; objdump says what follows the calls.
+behind_calls() {
+	local function start addr
+	objdump -d --no-show-raw-insn "$bin/pie" | awk -v of="<$1>" '/^[0-9a-f]+ </ { f = $2; gsub(/[<>:]/, "", f); start = $1 }
+		found { sub(":", "", $1); print f, start, $1; found = 0 } /call/ && $NF == of { found = 1 }' |
+		while read -r function start addr; do printf 'pie`%s+0x%x\n' "$function" $((0x$addr - 0x$start)); done | sort -u
+}
+stacks='ustack(127); printf("end %d %A\n", ustackdepth, uaddr(ucaller));'
+for name in entry return; do
+	is "the caller at its $name: a stack's second line, ucaller, and one more to ustackdepth" \
+		"$(d -n 'pid$target:a.out:leap:'$name' { '"$stacks"' }' -c "$work" | awk '$1 == "end" { print (n == $2), (second == $3), second; n = 0; next } /`/ && ++n == 2 { second = $1 }' | sort -u)" \
+		"$(behind_calls leap | sed 's/^/1 1 /')"
+	is "and of the C library's getppid, which has no frame pointer" "$(d -n 'pid$target:libc:getppid:'$name' { @[ustack(2)] = count(); }' -c "$work" | grep -o 'pie`.*')" "$(behind_calls getppid@plt)"
+done
 is "symbols of the process" "$(sorted -n 'pid$target:a.out:step:entry { @[usym(uregs[R_RIP])] = count(); }' -c "$work")" 'pie`step 8000 '
 is "strings of the process" "$(d -n 'pid$target:libc:strtoul:entry { printf("of %s\n", copyinstr(arg0)); }' -c "$work" | grep -vx "$sum")" "of 8000"
 is "provider, process, name" "$(d -n 'pid$target:a.out:main:entry { printf("%d %s %d\n", probeprov == strjoin("pid", lltostr($target)), execname, pid == $target); }' -c "$work" | grep -vx "$sum")" "1 pie 1"
