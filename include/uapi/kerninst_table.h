@@ -51,7 +51,7 @@ struct ki_table_request {
 #define KI_TABLE_SHARED 0x1
 
 #define KI_TABLE_KEYS	12
-#define KI_TABLE_VALUES 2048
+#define KI_TABLE_VALUES 65535
 #define KI_TABLE_ROWS	(1u << 20)
 #define KI_TABLE_PROBES 64
 

@@ -8,6 +8,8 @@
 
 #include "aggregate/inside.h"
 
+#define BUCKETS 1024 /* of --hist, at most */
+
 const char *const ki_aggregate_fns[KI_AGGREGATE_FNS] = {
 	[KI_AGGREGATE_SUM] = "sum", [KI_AGGREGATE_AVG] = "avg",	      [KI_AGGREGATE_MIN] = "min",
 	[KI_AGGREGATE_MAX] = "max", [KI_AGGREGATE_STDDEV] = "stddev",
@@ -97,11 +99,11 @@ static int parse_hist(struct ki_aggregate *b, struct ki_err *err)
 	if (b->is_linear) {
 		b->linear.step = (uint64_t)step;
 		if (step <= 0 || !ki_linear_buckets(&b->linear) ||
-		    ki_linear_buckets(&b->linear) > KI_TABLE_VALUES / 2)
+		    ki_linear_buckets(&b->linear) > BUCKETS)
 			ret = ki_err_set(err, -EINVAL, 0,
 					 "--hist '%s': EXPRESSION, or "
 					 "EXPRESSION:LOW:HIGH:STEP with at most %d buckets",
-					 b->hist, KI_TABLE_VALUES / 2);
+					 b->hist, BUCKETS);
 	}
 	if (!ret)
 		ret = take_source(b, "--hist", text, &b->spread, err);

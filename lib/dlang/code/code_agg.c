@@ -4,7 +4,8 @@
  */
 #include "dlang/code/code.h"
 
-#define HOLD (KI_LOCALS - 1) /* code_fault.c; it holds a value which is needed twice */
+#define HOLD	      (KI_LOCALS - 1) /* code_fault.c; it holds a value which is needed twice */
+#define CELL_COUNTERS 2048	      /* of a distribution, at most: there are not very many */
 
 static struct ki_node *change_row(struct ki_d_gen *g, const struct ki_d_node *n, uint8_t op,
 				  uint32_t index, struct ki_node *value)
@@ -145,15 +146,17 @@ static struct ki_node *spread_cell(struct ki_d_gen *g, const struct ki_d_node *n
 {
 	const struct ki_var hold = {.kind = KI_VAR_LOCAL, .type = KI_I64, .first = HOLD};
 	struct ki_var v = {.kind = KI_VAR_CPU, .type = KI_U64, .count = KI_LOG2_BUCKETS};
+	const bool linear = ki_d_agg_kind(n->sym.agg) == KI_D_LQUANTIZE;
 	struct ki_node *list, *below, *negative;
 
-	if (g->weight || ki_d_gen_faulted(g) || !find_cell(g, n, &v.first))
-		return NULL;
-	if (ki_d_agg_kind(n->sym.agg) == KI_D_LQUANTIZE) {
+	if (linear)
 		v.count = ki_linear_buckets(&n->sym.agg->linear);
+	if (g->weight || ki_d_gen_faulted(g) || v.count > CELL_COUNTERS ||
+	    !find_cell(g, n, &v.first))
+		return NULL;
+	if (linear)
 		return ki_stmt_linear(g->s, &v, &n->sym.agg->linear,
 				      ki_expr_cast(g->s, KI_I64, value));
-	}
 	if (ki_d_num(n->kid[1]->kid[0]->type) >= KI_U8)
 		return ki_stmt_log2(g->s, &v, value);
 	list = ki_stmt_append(g->s, NULL, ki_stmt_update(g->s, KI_SET, &hold, NULL, value));

@@ -10,7 +10,8 @@
 
 #define ROWS	      16384  /* of a table of numbers */
 #define ROWS_RENEWED  131072 /* of what is cleared: the old rows stay */
-#define ROWS_SPREAD   2048   /* of distributions */
+#define ROWS_SPREAD   2048   /* of distributions of up to as many buckets; */
+#define ROWS_WIDE     16     /* of those that have more, at least */
 #define ROWS_WEIGHTED 8192   /* which have a row for each weight */
 #define COUNTERS      256    /* taken at once */
 #define BEHIND	      256    /* bytes of 0 that pointers find behind variables in memory */
@@ -164,6 +165,19 @@ void ki_d_agg_merges(const struct ki_d_agg *a, uint8_t merge[KI_TABLE_VALUES])
 		ki_table_stats_merge(merge);
 }
 
+/* Wide rows are fewer, in the same memory. */
+static uint32_t rows_of(const struct ki_d_agg *a, uint32_t values)
+{
+	uint32_t rows = a->weighted			? ROWS_WEIGHTED
+			: values > KI_TABLE_STATS_WORDS ? ROWS_SPREAD
+							: ROWS;
+	const uint64_t room = (uint64_t)rows * ROWS_SPREAD;
+
+	while (rows > ROWS_WIDE && (uint64_t)rows * values > room)
+		rows /= 2;
+	return rows;
+}
+
 static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
 {
 	uint8_t merge[KI_TABLE_VALUES];
@@ -173,9 +187,7 @@ static int open_agg(struct ki_dlang *d, struct ki_d_agg *a, struct ki_err *err)
 				     .merge = merge};
 
 	ki_d_agg_merges(a, merge);
-	o.rows = o.values > KI_TABLE_STATS_WORDS ? ROWS_SPREAD : ROWS;
-	if (a->weighted)
-		o.rows = ROWS_WEIGHTED;
+	o.rows = rows_of(a, o.values);
 	if (a->renewed) {
 		int ret = ki_globals_take(d->run->t, 1, &a->of_epoch, err);
 

@@ -28,8 +28,8 @@ static uint32_t half(const struct ki_d_log *l)
 uint32_t ki_d_log_words(const struct ki_d_log *l)
 {
 	if (l->factor < 2 || l->low > l->high || !l->steps || l->high > 62 ||
-	    l->steps > KI_TABLE_VALUES || (l->steps % l->factor && l->factor % l->steps) ||
-	    ki_d_log_power(l, l->high + 1) < 0 || 1 + 2 * half(l) > KI_TABLE_VALUES)
+	    l->steps > KI_D_LOG_WORDS || (l->steps % l->factor && l->factor % l->steps) ||
+	    ki_d_log_power(l, l->high + 1) < 0 || 1 + 2 * half(l) > KI_D_LOG_WORDS)
 		return 0;
 	return 1 + 2 * half(l);
 }

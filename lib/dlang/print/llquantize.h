@@ -16,6 +16,8 @@ struct ki_d_log {
 	uint32_t factor, low, high, steps;
 };
 
+#define KI_D_LOG_WORDS 2048 /* of a row, at most: each power has code */
+
 /* All words; 0: the numbers cannot be so, or are too many. */
 uint32_t ki_d_log_words(const struct ki_d_log *l);
 
