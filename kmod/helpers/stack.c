@@ -167,7 +167,7 @@ struct ki_user_frame {
 };
 
 /* The frame of a function that has not begun, or has ended: its return address is on top. */
-static u32 take_top(u64 *v, u32 keep, u32 n, const struct pt_regs *regs)
+static u32 take_top(u64 *v, u32 keep, u32 n, struct pt_regs *regs)
 {
 	u64 ret;
 
