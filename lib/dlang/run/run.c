@@ -252,6 +252,12 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 
 /* ---- the end ---- */
 
+/* With aggsortrev the last one is the first that is printed. */
+static struct ki_d_agg **agg_of_turn(struct ki_dlang *d, size_t i)
+{
+	return &d->aggs.v[d->set.aggsortrev ? d->aggs.n - 1 - i : i];
+}
+
 static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
 {
 	struct ki_d_consumer c = {.d = d, .err = err, .out = out};
@@ -260,10 +266,12 @@ static int print_rest(struct ki_dlang *d, const struct ki_dlang_output *out, str
 	if (!ret && !d->set.json && !d->run->captures)
 		fputc('\n', c.f);
 	for (size_t i = 0; !ret && i < d->aggs.n; i++) {
-		if (d->aggs.v[i]->printed)
+		struct ki_d_agg **a = agg_of_turn(d, i);
+
+		if ((*a)->printed)
 			continue;
-		ret = d->set.json ? ki_d_line_aggregations(&c, &d->aggs.v[i], 1)
-				  : ki_d_agg_print(d, &d->aggs.v[i], 1, NULL, c.f, err);
+		ret = d->set.json ? ki_d_line_aggregations(&c, a, 1)
+				  : ki_d_agg_print(d, a, 1, NULL, c.f, err);
 	}
 	end = ki_d_outlet_end(&c);
 	return ret ? ret : end;
