@@ -38,8 +38,8 @@ walk crew -t 35%
 shown
 is "the sum of threads" "$(of burns found) $(of dips found)" "true true"
 
-# Between the times that the two ends of a call are written no thread may come by: each that enters
-# leaves, but for the one that is inside when the ends go in, and when they go.
+# Between the times that the two ends of a call are written no thread may come by. One that is taken
+# for inside adds all of the 0.2 s. Calls and exits are as many, but not read at one moment.
 run "$bin/planted" brief
 stuck=0
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -48,7 +48,7 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	told=$(jq -rs 'map({(.metric): .value}) | add | "\(.calls) \(.exits) \(.walltime)"' "$json")
 	echo "# $told"
 	awk -v s="$told" 'BEGIN { n = split(s, v); d = v[1] - v[2]
-		exit !(n == 3 && v[1] > 100 && d >= -2 && d <= 2 && v[3] > 0 && v[3] <= 0.25) }' || stuck=$((stuck + 1))
+		exit !(n == 3 && v[1] > 100 && d >= -20 && d <= 20 && v[3] > 0 && v[3] <= 0.27) }' || stuck=$((stuck + 1))
 done
 is "a function with a short return is not taken for entered for good" "$stuck" 0
 kill -9 "$pid"
