@@ -174,6 +174,7 @@ static __attribute__((noinline)) void run(struct side *s, const struct insn_case
 {
 	memcpy(arena + DATA - DATA_LEN / 2, data_in, DATA_LEN);
 	memcpy(arena + STACK - STACK_LEN / 2, stack_in, STACK_LEN);
+	memcpy(arena + STACK + GS_BASE - STACK_LEN / 2, stack_in, STACK_LEN); /* gs:(%rsp) */
 	if (c->poke - (uintptr_t)arena < ARENA - 8)
 		memcpy((void *)(uintptr_t)c->poke, &c->value, 8);
 	exec_in = c->cpu;

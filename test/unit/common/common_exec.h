@@ -28,7 +28,6 @@ struct exec_memory {
 	uint8_t patch[16384];
 	uint8_t data[4096]; /* the code uses EXEC_DATA bytes in its middle */
 	uint8_t stack[4096];
-	uint8_t keys[16384]; /* of static branches */
 };
 
 extern struct exec_memory *exec_mem;

@@ -72,11 +72,14 @@ static void add_branches(void)
 		asking += spans.v[i].branch;
 }
 
-/* A key for each byte of the function, in the state that the text is in. */
+#define KEYS 512 /* more than a function has, where no random code reaches */
+
+/* A key in the state that the text is in. */
 static void make_key(unsigned long addr, unsigned long *key, bool *off)
 {
 	static const int32_t on[] = {1, -1, 5};
-	int32_t *number = (int32_t *)(void *)exec_mem->keys + (addr - (uintptr_t)CODE);
+	static unsigned int made;
+	int32_t *number = (int32_t *)(void *)(exec_mem->control + 1024) + made++ % KEYS;
 	bool taken = *(uint8_t *)addr == 0xeb;
 
 	*off = random_below(2);
