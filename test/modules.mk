@@ -3,7 +3,7 @@
 # The modules that the tests load, a line for each: the goal, the kernel, and for the driver built
 # in another way what is put behind its folder's name and what is defined.
 
-# What the suites of make check load; one sixth of them says what it needs besides (suites.sixths).
+# What the suites of make check load; the parts say what it needs besides (suites.parts).
 CHECK_MODULES := kmod/6.1 kmod/6.12 \
 	mate-module/6.1 mate-module/6.12 \
 	$(patsubst %,%-module/6.1,race replace reasons tail instruments metrics frames special)

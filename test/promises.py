@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 LONGEST = 25
-TABLES = {"guest": "check", "host": "check", "sixths": "sixths", "more": "more", "long": "long", "nightly": "nightly"}
+TABLES = {"guest": "check", "host": "check", "parts": "parts", "more": "more", "long": "long", "nightly": "nightly"}
 ROW = r"[A-Z]\d+(?: \(in part\))?"
 HEAD = """# What works, and what shows it
 
@@ -28,7 +28,7 @@ HEAD = """# What works, and what shows it
 what would fail if it did not hold. Numbers that were measured are in [studies/numbers.md](studies/numbers.md).
 
 A row's name is the plan's; a dash stands for what the plan does not ask. "In part" means that the plan asks for more than
-the sentence says. "Run by" names the suites and the goal that runs them: `make check` (with a sixth of `sixths` each time),
+the sentence says. "Run by" names the suites and the goal that runs them: `make check` (with one of twelve `parts` each time),
 `make check-more`, `make check-long`, `make check-nightly`, `make bench`. One suite alone: `make suite S=let-go`.
 
 | row | promise | shown by | run by |

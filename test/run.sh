@@ -145,6 +145,8 @@ passed=0 failed=0 skipped=0
 for name in "${names[@]}"; do
 	read -r p f s _ < "$logs/$name.counts" || { p=0 f=1 s=0; echo "not ok - $name did not end"; }
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	# Once more, together.
+	[ "$f" = 0 ] || grep -hE '^ *not ok' "$logs/$name.report" | grep -v '# SKIP' | sed "s/^ */# $name: /"
 done
 # vm/run says it where it does it.
 restarted=$(for name in "${names[@]}" "${runs[@]#+}"; do

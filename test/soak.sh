@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 n=${1:?usage: test/soak.sh N [SUITE]} suite=${2-}
 mkdir -p build/test
-if [ "$suite" ]; then tables=(test/suites.*); else tables=(test/suites.{host,guest,sixths}); fi
+if [ "$suite" ]; then tables=(test/suites.*); else tables=(test/suites.{host,guest,parts}); fi
 awk -F '\t' -v n="$n" -v suite="$suite" '/^#/ || NF < 2 || (suite != "" && $1 != suite) || seen[$1]++ { next }
 	{ for (i = 1; i <= n; i++) print $1 "-" i "\t" $2 }' "${tables[@]}" > build/test/soak
 [ -s build/test/soak ] || { echo "test/soak.sh: no suite '$suite' in test/suites.*; test/suite.sh lists them" >&2; exit 2; }

@@ -51,15 +51,15 @@ deps:
 # Each recipe line is its own make, so that the packages are there before anything is probed.
 check: deps
 	$(Q)$(MAKE) -j2 CI=1 check-build
-	$(Q)mkdir -p build/test && test/sixth.sh > build/test/sixth
-	$(Q)$(MAKE) -j2 CI=1 $$(cut -s -f 4 build/test/sixth) build/test/sixth
-	$(Q)test/run.sh --again 4000 -j 2 build/test/sixth test/suites.guest test/suites.host
+	$(Q)mkdir -p build/test && test/part.sh > build/test/part
+	$(Q)$(MAKE) -j2 CI=1 $$(cut -s -f 4 build/test/part) build/test/part
+	$(Q)test/run.sh --again 4000 -j 2 build/test/part test/suites.guest test/suites.host
 check-host: deps
 	$(Q)$(MAKE) CI=1 all unit-bins test-fuzz-host test-oracles test-lift test-bounces test-cover test-process && $(MAKE) CI=1 BUILD=asan unit-bins all
 	$(Q)test/run.sh test/suites.host
 check-more: deps
 	$(Q)$(MAKE) -j2 CI=1 more-build
-	$(Q)test/run.sh -j 2 test/suites.sixths test/suites.more
+	$(Q)test/run.sh -j 2 test/suites.parts test/suites.more
 check-long: deps
 	$(Q)$(MAKE) -j2 CI=1 more-build
 	$(Q)test/run.sh -j 2 test/suites.long
@@ -69,7 +69,7 @@ check-nightly: deps
 	$(Q)$(MAKE) -j2 CI=1 nightly-modules
 	$(Q)test/run.sh -j 2 test/suites.nightly
 # make soak S=stacks N=50 [BUSY=1]: one suite so many times, each in a machine of its own; BUSY: beside a
-# CPU that is busy. make soak-all N=3 [BUSY=1]: each suite of make check, all sixths.
+# CPU that is busy. make soak-all N=3 [BUSY=1]: each suite of make check, all parts.
 soak:
 	$(Q)[ -n '$(S)' ] || { echo "make soak S=NAME [N=10] [BUSY=1]: which suite?" >&2; exit 2; }
 	$(Q)BUSY=$(BUSY) test/soak.sh $(or $(N),10) '$(S)'

@@ -145,7 +145,7 @@ await run(async ({ open, at, errors, request, token }) => {
 
 	await test("which registers are free is there when the kernel has been analysed", async () => {
 		await page.keyboard.press("f");
-		await until(page, () => /rax|rcx|flags/.test(document.querySelector(".d-insn .d-free")?.textContent), null, "the free registers", 90000);
+		await until(page, () => /rax|rcx|flags/.test(document.querySelector(".d-insn .d-free")?.textContent), null, "the free registers", 300000);
 		await page.shot("live-function");
 	});
 
