@@ -65,11 +65,15 @@ const char *ki_user_file_path(const struct ki_user_file *file)
 
 /* ---- what is in it ---- */
 
+/* Of several names of one place the last counts: malloc, not __libc_malloc. */
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
+	size_t i = strspn(x->name, "_"), k = strspn(y->name, "_");
 
-	return (x->addr > y->addr) - (x->addr < y->addr);
+	if (x->addr != y->addr)
+		return x->addr > y->addr ? 1 : -1;
+	return i != k ? (i < k ? 1 : -1) : strcmp(y->name, x->name);
 }
 
 static int add_symbols(struct ki_user_file *file, const uint8_t *rows, uint64_t n, uint64_t len)

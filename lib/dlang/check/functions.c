@@ -291,6 +291,7 @@ static int check_stack(struct ki_d_checker *c, struct ki_d_node *n)
 	n->type = (struct ki_d_type){
 		.base = KI_D_STACK, .user = user, .num = k && !ret ? (uint8_t)k->value : 0};
 	c->d->stacks_used = true;
+	c->d->users_used |= user;
 	return ret;
 }
 

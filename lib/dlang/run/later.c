@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlang/print/place.h"
 #include "dlang/probe/probe.h"
 #include "dlang/probe/user.h"
 #include "dlang/run/cost.h"
@@ -231,6 +232,8 @@ static int look_at(struct ki_dlang *d, const struct ki_d_stir *s, struct ki_err 
 		ret = put_new(d, s, err);
 	if (!ret && maps.m.n && s->became)
 		ki_d_loads_again(d, s->pid);
+	if (maps.m.n && d->users_used)
+		ki_d_place_look(d, (uint32_t)s->pid);
 	ki_mappings_free(&maps);
 	return ret;
 }

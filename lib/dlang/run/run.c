@@ -109,17 +109,25 @@ int ki_d_destroys(struct ki_err *err)
 			  "could not enable tracing: Destructive actions not allowed");
 }
 
-/* What its addresses are called is known by what is mapped there. */
+/* What is mapped there says what its addresses are called; it may end before these are told. */
 static void look_at_target(struct ki_dlang *d)
 {
 	if (d->users_used && d->o.target)
 		ki_d_place_look(d, (uint32_t)d->o.target);
 }
 
+static void look_at_probed(struct ki_dlang *d)
+{
+	for (size_t i = 0; d->users_used && i < d->processes.n; i++)
+		if (d->processes.v[i].pid != d->o.target)
+			ki_d_place_look(d, (uint32_t)d->processes.v[i].pid);
+}
+
 static void begin_reading(struct ki_dlang *d)
 {
 	d->run->reads_at = now(CLOCK_MONOTONIC) + (uint64_t)d->set.switchrate;
-	look_at_target(d); /* a command may have ended when it is looked at again */
+	look_at_target(d);
+	look_at_probed(d);
 }
 
 static struct ki_d_run *begin_run(struct ki_dlang *d, struct ki_target *t)

@@ -57,6 +57,12 @@ for name in entry return; do
 		"$(d -n 'pid$target:a.out:leap:'$name' { '"$stacks"' }' -c "$work" | awk '$1 == "end" { print (n == $2), (second == $3), second; n = 0; next } /`|^0x/ && ++n == 2 { second = $1 }' | sort -u)" \
 		"$(behind_calls leap | sed 's/^/1 1 /')"
 done
+# It has ended when they are told; getppid() is the one function of libc's that makes that call.
+is "stacks of one that has ended have names, without a probe in it and with" \
+	"$(d -n 'syscall::getppid:entry /pid == $target/ { @[ustack(1)] = count(); } pid$target:a.out:leap:entry { @l[ustack(1)] = count(); }' -c "$work" | grep '`' | sed 's/+0x.*//' | tr -d ' ' | sort)" \
+	"$(printf 'libc.so.6`getppid\npie`leap')"
+is "and without any" "$(d -n 'syscall::getppid:entry /pid == $target/ { @[ustack(1)] = count(); }' -c "$work" | grep -E '`|0x' | sed 's/+0x.*//' | tr -d ' ')" 'libc.so.6`getppid'
+is "of several names of a place the plain one" "$(d -n 'pid$target:libc:malloc:entry { @[usym(uregs[R_RIP])] = count(); }' -c "$work" | grep '`' | awk '{ print $1 }')" 'libc.so.6`malloc'
 is "symbols of the process" "$(sorted -n 'pid$target:a.out:step:entry { @[usym(uregs[R_RIP])] = count(); }' -c "$work")" 'pie`step 8000 '
 is "strings of the process" "$(d -n 'pid$target:libc:strtoul:entry { printf("of %s\n", copyinstr(arg0)); }' -c "$work" | grep -vx "$sum")" "of 8000"
 is "provider, process, name" "$(d -n 'pid$target:a.out:main:entry { printf("%d %s %d\n", probeprov == strjoin("pid", lltostr($target)), execname, pid == $target); }' -c "$work" | grep -vx "$sum")" "1 pie 1"
