@@ -56,6 +56,7 @@ struct ki_dlang_options {
 	bool lists; /* a description of any provider means what is written into the target, too */
 	double budget; /* that, as a share of the machine, at most: probes that cost too much are
 			  taken out, and warned of; 0: none */
+	FILE *trees;   /* what option tree wants; or NULL */
 };
 
 /* What is wrong, without the place before it that a message begins with; part of err's text. */

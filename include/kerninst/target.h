@@ -32,6 +32,7 @@ struct ki_symbol {
 	const char *name;
 	const char *module; /* "" for the kernel itself */
 	bool alias;	    /* an earlier symbol of the table has the same address */
+	bool local;	    /* of a process's file: other files do not see it */
 };
 
 /* A contiguous piece of text: the kernel's own, or one module's. */

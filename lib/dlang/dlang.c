@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlang/check/tree.h"
 #include "dlang/run/run.h"
 #include "dlang/probe/user.h"
 
@@ -80,8 +81,14 @@ int ki_dlang_new(const char *text, const struct ki_dlang_options *o, struct ki_d
 		ret = ki_d_source(d, err);
 	if (!ret)
 		ret = ki_d_parse(d, err);
-	if (!ret)
+	if (!ret) {
+		ki_d_tree_print(d, KI_D_TREE_READ);
 		ret = ki_d_check(d, err);
+	}
+	if (!ret) {
+		ki_d_tree_print(d, KI_D_TREE_CHECKED);
+		ki_d_tree_print(d, KI_D_TREE_COOKED);
+	}
 	if (!ret && d->o.harmless && d->destroys)
 		ret = ki_d_destroys(err);
 	if (in_text && !d->where.tag && ret == -EINVAL)

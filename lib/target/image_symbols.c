@@ -85,7 +85,8 @@ static int add_symbol(struct ki_image_reader *r, uint32_t i, const char *name)
 {
 	const Elf64_Sym *sym = &r->syms[i];
 	const struct ki_image_place *s = &r->places[ki_image_section_of(r, i)];
-	struct ki_raw_symbol raw = {.addr = sym->st_value};
+	struct ki_raw_symbol raw = {.addr = sym->st_value,
+				    .local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL};
 	size_t len = strnlen(name, NAME_LEN_MAX + 1);
 
 	/* Assemblers' and annotators' local labels: .L12, .annobin_lto */

@@ -71,7 +71,7 @@ struct ki_target {
 /* Symbols as they are read: in any order, names as offsets into one block of strings. */
 struct ki_raw_symbol {
 	uint64_t addr;
-	uint32_t name, module;
+	uint32_t name, module : 31, local : 1;
 };
 
 struct ki_symbol_list {

@@ -68,6 +68,8 @@ static int add_symbols(struct ki_symbol_list *l, const struct ki_target *image, 
 		const struct ki_symbol *s = &image->symbols[i];
 
 		ret = ki_symbol_list_add(l, s->addr + bias, s->name, strlen(s->name), module);
+		if (!ret)
+			l->raw.v[l->raw.n - 1].local = s->local;
 	}
 	return ret;
 }

@@ -154,6 +154,7 @@ static int build(struct ki_target *t, const struct ki_symbol_list *l)
 		t->symbols[i].addr = raw->addr;
 		t->symbols[i].name = t->strings + raw->name;
 		t->symbols[i].module = t->strings + raw->module;
+		t->symbols[i].local = raw->local;
 	}
 	for (t->nsymbols = n; t->nsymbols; t->nsymbols--)
 		if (!is_external(t, t->symbols[t->nsymbols - 1].addr))

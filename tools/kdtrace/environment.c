@@ -24,8 +24,8 @@ static bool take(struct options *o, const char *text)
 
 bool environment_take(struct options *o)
 {
-	const char *testing = getenv("_DTRACE_TESTING");
-	bool done = true;
+	const char *testing = getenv("_DTRACE_TESTING"), *debugs = getenv("DTRACE_DEBUG");
+	bool done = !debugs || !*debugs || option_set(o, "debug", NULL);
 
 	for (char **e = environ; done && *e; e++)
 		if (!strncmp(*e, PREFIX, strlen(PREFIX)))

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "debug.h"
+
 #define BLANK " \t"
 
 enum state { NEW, BEGUN, ADDED, LEFT_OUT };
@@ -156,6 +158,15 @@ static int is_program(const struct dirent *e)
 	return end && !strcmp(end, ".d");
 }
 
+/* All that have been taken, the last one first: each before those that it depends on. */
+static void debug_order(const struct options *o)
+{
+	for (size_t i = o->pieces.n; i > 0; i--)
+		if (!strcmp(o->pieces.v[i - 1].what, PIECE_LIBRARY))
+			debug("library %s, piece %zu/%zu of the program", o->pieces.v[i - 1].name,
+			      i, o->pieces.n);
+}
+
 bool library_add(struct options *o, const char *directory)
 {
 	struct dirent **all = NULL;
@@ -171,6 +182,7 @@ bool library_add(struct options *o, const char *directory)
 		l.files[i].name = all[i]->d_name;
 	for (int i = 0; done && i < l.n; i++)
 		done = take(&l, &l.files[i]);
+	debug_order(o);
 	for (int i = 0; i < l.n; i++) {
 		if (l.files)
 			free(l.files[i].text);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "paths.h"
+
 /* The script, the last one; NULL: there is none. */
 static const char *script_of(const struct options *o)
 {
@@ -89,10 +91,21 @@ static bool has_objects(const struct options *o, const char *base)
 	return true;
 }
 
+/* The program that ldpath names as the linker is there, though nothing is left to be linked. */
+static bool has_linker(const struct options *o, const char *base)
+{
+	const char *path = o->makes == 'G' ? paths_lacks_linker(o) : NULL;
+
+	if (path)
+		say("failed to link script %s: %s: %s", base ? base : "of -n", path,
+		    strerror(errno));
+	return !path;
+}
+
 int make_files(const struct options *o, const struct ki_dlang *d)
 {
 	char *base = base_of(o), *name = NULL;
-	int status = has_objects(o, base) ? EXIT_DONE : EXIT_FAILED;
+	int status = has_objects(o, base) && has_linker(o, base) ? EXIT_DONE : EXIT_FAILED;
 
 	if (!base && !o->output && o->makes == 'h') {
 		say("-h wants a script, -s FILE, or the name of what it makes, -o FILE");

@@ -13,6 +13,7 @@
 
 #include "child.h"
 #include "cost.h"
+#include "debug.h"
 #include "list.h"
 #include "made.h"
 #include "options.h"
@@ -486,6 +487,8 @@ int main(int argc, char **argv)
 			status = status ? status : EXIT_FAILED;
 		}
 	}
+	if (s.o.core && !s.o.compile_only)
+		debug_core();
 	options_free(&s.o);
 	return status;
 }

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "cpp.h"
+#include "debug.h"
 #include "environment.h"
 #include "library.h"
 #include "kerninst/budget.h"
+#include "paths.h"
 #include "util/text.h"
 
 const char *program_name = "kdtrace";
@@ -110,17 +112,24 @@ static bool add_field(struct options *o, const char *what, const char *arg, unsi
 	return done;
 }
 
-/* A probe by its number. */
+/* A probe by its number. What stands right behind the number is a description of its own. */
 static bool add_probe(struct options *o, const char *arg)
 {
-	char *end;
+	char *end, *text;
+	bool done;
 
 	errno = 0;
 	strtol(arg, &end, 10);
-	if (!errno && end != arg)
-		return piece_add(o, "probe", arg, arg);
-	say("invalid probe identifier: %s", arg);
-	return false;
+	if (errno || end == arg) {
+		say("invalid probe identifier: %s", arg);
+		return false;
+	}
+	if (asprintf(&text, "%.*s%s%s", (int)(end - arg), arg, strchr(" \t\n/{", *end) ? "" : ", ",
+		     end) < 0)
+		return no_memory();
+	done = piece_add(o, "probe", arg, text);
+	free(text);
+	return done;
 }
 
 static bool add_file(struct options *o, const char *name)
@@ -141,6 +150,10 @@ static bool set(struct options *o, const char *text)
 	o->listing |= !strcmp(text, "verbose");
 	o->plain |= !strcmp(text, "plain");
 	o->dof |= !strcmp(text, "linktype=dof");
+	o->core |= !strcmp(text, "core");
+	if (!strcmp(text, "debug"))
+		debug_begin();
+	debug("option %s", text);
 	if (!strncmp(text, "libdir=", strlen("libdir=")))
 		return library_add(o, text + strlen("libdir="));
 	return cpp_set(o, text) && (!ki_vec_push(&o->set, text) || no_memory());
@@ -321,7 +334,9 @@ static bool finish(struct options *o)
 	o->d.nset = (unsigned int)o->set.n;
 	o->d.where = &o->where;
 	o->d.listing = o->listing ? stderr : NULL;
+	o->d.trees = stdout;
 	o->d.built_only = o->listing && o->compile_only;
+	paths_debug(o);
 	if (!o->text && o->list)
 		return piece_add(o, "description", ":::", ":::");
 	if (!o->text) {

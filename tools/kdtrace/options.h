@@ -22,7 +22,7 @@ struct options {
 	ki_vec(const char *) args, set, cpp; /* operands; options of D; arguments of cpp */
 	ki_vec(char *) owned;
 	bool list, compile_only, verbose, listing, json, use_cpp;
-	bool misused, tags, plain, dof;
+	bool misused, tags, plain, dof, core;
 	char makes; /* 'h', 'G': a header or an object, and runs nothing */
 	struct ki_dlang_where where;
 	int pid;

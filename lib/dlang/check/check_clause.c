@@ -71,6 +71,29 @@ static int check_statement(struct ki_d_checker *c, struct ki_d_node *n)
 	return ret ? ret : check_misplaced(c);
 }
 
+/* What a pointer leads to cannot be written. What else is wrong behind that is said first. */
+static bool yields(const struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	const char *tag = c->d->where.tag;
+
+	return tag && !strcmp(tag, "D_OP_WRITE") && n->kind == KI_D_ASSIGN &&
+	       n->kid[0]->kind == KI_D_MEMBER;
+}
+
+static int check_rest(struct ki_d_checker *c, struct ki_d_node *failed)
+{
+	const struct ki_dlang_where where = c->d->where;
+	const struct ki_err err = *c->err;
+
+	ki_err_clear(c->err);
+	c->d->where.tag = NULL;
+	if (check_statements(c, &failed->next))
+		return -EINVAL;
+	c->d->where = where;
+	*c->err = err;
+	return -EINVAL;
+}
+
 static int check_statements(struct ki_d_checker *c, struct ki_d_node **list)
 {
 	int ret = 0;
@@ -81,6 +104,8 @@ static int check_statements(struct ki_d_checker *c, struct ki_d_node **list)
 		c->statement = *list;
 		ret = (*list)->kind == KI_D_IF ? check_if(c, list, &gone)
 					       : check_statement(c, *list);
+		if (ret && yields(c, *list))
+			return check_rest(c, *list);
 		if (!gone)
 			list = &(*list)->next;
 	}

@@ -37,7 +37,8 @@ void ki_d_settings_default(struct ki_d_settings *s)
 				    .kdefs = 1,
 				    .cpu = -1,
 				    .switchrate = SECOND,
-				    .aggrate = SECOND};
+				    .aggrate = SECOND,
+				    .statusrate = SECOND};
 }
 
 enum kind { FLAG, NUMBER, SIZE, RATE, WORD /* any text, or none */ };
@@ -124,14 +125,14 @@ static const struct {
 	{"specsize", SIZE, PROGRAM, AT(specsize), 0, INT64_MAX},
 	{"stackframes", NUMBER, PROGRAM, AT(stackframes), 0, 127},
 	{"stackindent", NUMBER, ALIVE, AT(stackindent), 0, 1000},
-	{"statusrate", RATE, PROGRAM, NOWHERE, 0, INT64_MAX},
+	{"statusrate", RATE, PROGRAM, AT(statusrate), 0, INT64_MAX},
 	{"stdc", WORD, PROGRAM, NOWHERE, 0, 0},
 	{"strip", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"strsize", SIZE, PROGRAM, AT(strsize), 2, STRSIZE_MOST},
 	{"switchrate", RATE, ALIVE, AT(switchrate), 0, INT64_MAX},
 	{"syslibdir", WORD, COMMAND, NOWHERE, 0, 0},
 	{"sysslice", FLAG, PROGRAM, NOWHERE, 0, 1},
-	{"tree", NUMBER, PROGRAM, NOWHERE, 0, INT32_MAX},
+	{"tree", NUMBER, PROGRAM, AT(tree), 0, INT32_MAX},
 	{"tregs", NUMBER, PROGRAM, AT(tregs), 0, INT32_MAX},
 	{"udefs", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"undef", WORD, COMMAND, NOWHERE, 0, 0},

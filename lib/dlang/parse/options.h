@@ -27,10 +27,11 @@ struct ki_d_settings {
 	int64_t stackframes, ustackframes, stackindent, maxframes;
 	int64_t strsize, bufsize, aggsize, dynvarsize, nspec, specsize, scratchsize, printsize, cpu;
 	int64_t tregs;
+	int64_t tree;	   /* after which passes the program is shown: bits */
 	int64_t noresolve; /* addresses of processes have no names */
 	int64_t evaltime;  /* enum ki_d_evaltime */
 	int64_t pcapsize;
-	int64_t switchrate, aggrate, rawbytes;
+	int64_t switchrate, aggrate, statusrate, rawbytes;
 	int64_t pspec;	    /* what may be a declaration or a probe is a probe */
 	int64_t overwrites; /* bufpolicy=ring */
 	int64_t late;	    /* linkmode=dynamic: variables of the kernel have no address yet, */

@@ -196,7 +196,17 @@ static int why_none(const struct in_process *p, bool has_function)
 	return 0;
 }
 
-/* Of several names of one place, the one with the fewest underscores before it. */
+static bool is_better(const struct ki_symbol *a, const struct ki_symbol *b)
+{
+	if (a->local != b->local)
+		return b->local;
+	return strspn(a->name, "_") < strspn(b->name, "_");
+}
+
+/*
+ * Of several names of one place, one that other files see; then the one with the fewest underscores
+ * before it.
+ */
 static const struct ki_symbol *best_name(const struct ki_symbol *all, size_t n, size_t i)
 {
 	const struct ki_symbol *best = &all[i], *s = best;
@@ -204,7 +214,7 @@ static const struct ki_symbol *best_name(const struct ki_symbol *all, size_t n, 
 	while (s > all && s[-1].addr == best->addr)
 		s--;
 	for (; s < all + n && s->addr == best->addr; s++)
-		if (strspn(s->name, "_") < strspn(best->name, "_"))
+		if (is_better(s, best))
 			best = s;
 	return best;
 }

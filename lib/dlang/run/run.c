@@ -126,6 +126,7 @@ static void look_at_probed(struct ki_dlang *d)
 static void begin_reading(struct ki_dlang *d)
 {
 	d->run->reads_at = now(CLOCK_MONOTONIC) + (uint64_t)d->set.switchrate;
+	d->run->ends_at = now(CLOCK_MONOTONIC) + (uint64_t)d->set.statusrate;
 	look_at_target(d);
 	look_at_probed(d);
 }
@@ -240,6 +241,16 @@ static bool is_to_read(struct ki_dlang *d)
 	return true;
 }
 
+/* exit() is noticed every statusrate, if that is more than a second; at once otherwise. */
+static bool is_to_end(struct ki_dlang *d)
+{
+	const uint64_t at = now(CLOCK_MONOTONIC), rate = (uint64_t)d->set.statusrate;
+
+	if (rate <= SECOND || at >= d->run->ends_at)
+		return d->run->exited;
+	return false;
+}
+
 int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_output *out,
 		  struct ki_err *err)
 {
@@ -255,7 +266,7 @@ int ki_dlang_work(struct ki_dlang *d, int milliseconds, const struct ki_dlang_ou
 		ret = read_ring(d, out, err);
 	if (ret >= 0 && !d->run->exited && d->run->cost)
 		ret = ki_d_cost_look(d, out, err);
-	return ret ? ret : d->run->exited;
+	return ret ? ret : is_to_end(d);
 }
 
 /* ---- the end ---- */

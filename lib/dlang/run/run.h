@@ -101,6 +101,7 @@ struct ki_d_run {
 	ki_vec(struct ki_d_tick) ticks;
 	ki_vec(struct ki_d_load) loads;
 	uint64_t reads_at;		/* not before that, if switchrate is more than a second */
+	uint64_t ends_at;		/* the same of exit(), and of statusrate */
 	size_t came;			/* batches that have been put in since */
 	struct ki_users *users;		/* of places, if there are no stacks */
 	ki_vec(struct ki_d_file) files; /* place.c */

@@ -16,6 +16,9 @@ frames() { timeout 60 "$kd" -qn 'fbt::vfs_read:entry { stack(); exit(0); }' -c '
 is "options of the environment, and of the command line after them" "$(DTRACE_OPT_QUIET='' say -n 'BEGIN { printf("x"); exit(0); }') $(DTRACE_OPT_MAXFRAMES=2 frames) $(DTRACE_OPT_MAXFRAMES=2 frames -x maxframes=3)" "x; 2 3"
 is "one that there is not" "$(DTRACE_OPT_NIXON=1 say -n 'BEGIN { exit(0); }' | grep -c Nixon -i)" 1
 printf '#pragma D option quiet\nBEGIN { printf("x"); exit(0); }\n' > /tmp/q.d
+is "-i NUMBER, and right behind it a description" "$("$kd" -li 1-2 2>&1 | sed 's/^kdtrace: //' | tail -n +2 | tr -s ' ' | tr '\n' ';')" " 1 dtrace BEGIN;failed to match :::-2: No probe matches description;"
+mkdir -p /tmp/core.d
+is "a core of kdtrace in the end" "$(cd /tmp/core.d || exit; echo core > /proc/sys/kernel/core_pattern; say -qxcore -n 'BEGIN { printf("x"); exit(0); }'; head -c 4 core* | tail -c 3)" "x;ELF"
 is "a program that is quiet by itself has no line of what it matched" "$(say -s /tmp/q.d)" "x;"
 is "destructive actions are spoken of" "$(say -wn 'BEGIN { exit(0); }' | grep -c 'allowing destructive actions') $(say -qwn 'BEGIN { exit(0); }' | grep -c allowing)" "1 0"
 is "one time in a clause, also with the predicate; the next has its own" "$(d 'BEGIN { this->t = timestamp; a = timestamp; printf("%d ", a - this->t); } BEGIN /(t = timestamp) > a/ { printf("%d ", timestamp - t); exit(0); }')" "0 0 "

@@ -85,6 +85,7 @@ is "specsize, byte by byte" "$(for size in 39 40 71 72; do timeout 60 "$kd" -xsp
 	"221;1 speculative drop;111,1;1 speculative drop;111,2;1 speculative drop;111,222;"
 is "speculate() alone records what a clause without a body does" "$(timeout 60 "$kd" -n 'BEGIN { s = speculation(); } BEGIN { speculate(s); } BEGIN { commit(s); } BEGIN { exit(0); }' 2> /dev/null | grep -c ':BEGIN *$')" 2
 is "switchrate: read no sooner" "$(at=$EPOCHREALTIME; d 'BEGIN { exit(0); }' -x switchrate=3sec; echo $((${EPOCHREALTIME/./} - ${at/./} >= 3000000)))" 1
+is "statusrate: exit() is noticed no sooner" "$(d 'BEGIN { exit(0); } BEGIN { t = timestamp; } END { printf("%d", timestamp - t > 2000000000); }' -x statusrate=3sec)" 1
 is "noresolve: addresses of processes by their file alone" "$(d 'syscall::getpriority:entry /pid == $target/ { @[usym(uregs[R_PC])] = count(); }' -x noresolve -c "$calls" | sed 's/^libc.so.6:0x[0-9a-f]* */file /')" "file 500"
 is "what ends a process, as its signal" "$(d 'proc:::signal-handle /pid == $target/ { printf("%d", args[0]); }' -c "perl -e 'kill USR1, \$\$; sleep 1'")" "10"
 is "printsize: a string that it cuts off ends there" "$(d 'struct s { int a; char b[5]; long c; }; BEGIN { p = (struct s *)alloca(sizeof(struct s)); p->a = 1; p->b[0] = 104; p->b[1] = 105; p->b[2] = 106; p->b[3] = 107; p->c = 7; print(p); exit(0); }' -x printsize=8 | sed -n '/^\.b/,$p' | tr -d '\n')" \

@@ -22,6 +22,9 @@ offsets() {
 	objdump -d --no-show-raw-insn --disassemble=step "$bin/pie" | awk '/^ *[0-9a-f]+:/ && !/nop/ { sub(":", "", $1); print $1 }' |
 		while read -r addr; do printf '%x\n' $((0x$addr - 0x$start)); done | sort | tr '\n' ' '
 }
+echo 'static __attribute__((noinline)) int local(void) { return getpid(); } int _seen(void) __attribute__((weak, alias("local"))); int main(void) { return local() < 0; }' > /tmp/weak.c
+gcc -O1 -w -o /tmp/weak /tmp/weak.c
+is "of a place's names one that other files see, whatever is before it" "$(sorted -n 'pid$target:a.out:local:entry, pid$target:a.out:_seen:entry { @[probefunc] = count(); }' -c /tmp/weak)" "_seen 1 "
 begins() { d -n 'pid$target:pie:_init:entry, pid$target:pie:_start:entry, pid$target:pie:main:entry { @[probefunc] = count(); }' -c "$work" -x "evaltime=$1" | grep -vx "$sum" | sort | tr '\n' ' '; }
 is "evaltime: from main() on, or from the entry" "$(begins main); $(begins preinit)" "main 1 ; _init 1 _start 1 main 1 "
 is "entries of the program, none of its table of jumps" "$(d -n 'pid$target:pie::entry { @[probefunc] = count(); }' -c "$work" | grep -c '@plt\|^_init')" 0
