@@ -108,8 +108,9 @@ struct ki_node *ki_d_gen_argument(struct ki_d_gen *g, unsigned int i)
 
 	if (g->in_error)
 		return ki_d_gen_error_argument(g, i);
-	if (at->is_trigger)
-		return number(g, 0);
+	if (at->is_trigger) /* tick: where the kernel is, as profile has it */
+		return number(g,
+			      !i && g->d->probes.v[at->probe].nanoseconds ? (int64_t)at->addr : 0);
 	if (at->is_return && h && h->map)
 		return hook_argument(g, h, i);
 	if (at->is_return && i > 1)

@@ -281,6 +281,15 @@ static struct ki_node *with_sign(struct ki_d_gen *g, const struct ki_d_node *by,
 	return ki_expr_binary(g->s, KI_MUL, rest, ki_expr_cast(g->s, t, sign));
 }
 
+/* Code has 64 bits: what is above those of an unsigned number goes. */
+static struct ki_node *unary(struct ki_d_gen *g, const struct ki_d_node *n)
+{
+	struct ki_node *x = ki_expr_unary(g->s, (enum ki_unary)n->op, ki_d_gen_expr(g, n->kid[0]));
+	const enum ki_type t = ki_d_num(n->type);
+
+	return n->op != KI_LNOT && t >= KI_U8 && t < KI_U64 ? ki_expr_cast(g->s, t, x) : x;
+}
+
 static struct ki_node *binary(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const enum ki_binary turn = turned(n);
@@ -410,7 +419,7 @@ struct ki_node *ki_d_gen_expr(struct ki_d_gen *g, const struct ki_d_node *n)
 	case KI_D_INDEX:
 		return element(g, n);
 	case KI_D_UNARY:
-		return ki_expr_unary(g->s, (enum ki_unary)n->op, ki_d_gen_expr(g, n->kid[0]));
+		return unary(g, n);
 	case KI_D_BINARY:
 		return binary(g, n);
 	case KI_D_COND:

@@ -103,6 +103,7 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 	if (site->meter && ki_d_cost_meter(d, &meter, err))
 		return -ENOSPC;
 	site->offset = place->addr - f->fn->start;
+	site->addr = place->addr;
 	if (site->keeps)
 		ret = ki_d_code_keep(d, site, &s, err);
 	else

@@ -149,6 +149,7 @@ struct ki_d_site {
 	bool is_return, is_syscall, is_trigger;
 	bool keeps;	 /* no clauses, but what the function is called with */
 	uint64_t offset; /* of the return in its function */
+	uint64_t addr;	 /* of the place */
 	uint32_t place;	 /* of those that ki_d_hook_places counts */
 	const struct ki_site_regs *regs;
 	struct ki_d_meter *meter;   /* NULL: nothing is measured */

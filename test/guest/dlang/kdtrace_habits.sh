@@ -23,6 +23,7 @@ is "a program that is quiet by itself has no line of what it matched" "$(say -s 
 is "destructive actions are spoken of" "$(say -wn 'BEGIN { exit(0); }' | grep -c 'allowing destructive actions') $(say -qwn 'BEGIN { exit(0); }' | grep -c allowing)" "1 0"
 is "one time in a clause, also with the predicate; the next has its own" "$(d 'BEGIN { this->t = timestamp; a = timestamp; printf("%d ", a - this->t); } BEGIN /(t = timestamp) > a/ { printf("%d ", timestamp - t); exit(0); }')" "0 0 "
 is "small numbers stay small, larger ones decide" "$(d 'unsigned char C; signed char c; short s; BEGIN { C = 250; c = 7; s = 300; printf("%d %d %d %d %d", C + c, C + C, c - C, s + C, C + 10); exit(0); }')" "1 244 13 550 260"
+is "an unsigned number has its bits, whatever is before it" "$(d 'unsigned int u; BEGIN { u = 1; x = 4294967295ll; printf("%d %d %d %d", x == -u, x == -1u, x == ~0u, x != ~(u - 1)); exit(0); }')" "1 1 1 0"
 is "a precision of 0 limits nothing" "$(d 'BEGIN { printf("%0.0s|%.2s|%*.*s", "hello", "hello", 0, 0, "hello"); exit(0); }')" "hello|he|hello"
 is "printa() takes a width from the keys" "$(d 'BEGIN { @[6, 42] = count(); @[-6, 43] = count(); printa("<%*d>", @); exit(0); }' | tr -d '\n')" "<    42><43    >"
 is "a number is no pointer, 0 is" "$(say -en 'BEGIN { x = curthread; x = 0; x = pid; }' | grep -c 'a number is no pointer')" 1
@@ -31,6 +32,7 @@ is "chip, pset and lgrp" "$(d 'BEGIN { printf("%d %d %d", chip, pset, lgrp); exi
 is "major and minor numbers are of 32 bits" "$(d 'BEGIN { printf("%x %x", getmajor(0x1000000000800003), getminor(0x1000000000800003)); exit(0); }')" "8 3"
 is "probes of clocks that are listed" "$("$kd" -lP profile | awk 'NR > 1 { print $NF }' | LC_ALL=C sort | tr '\n' ' ')" "profile-199 profile-1999 profile-4001 profile-499 profile-4999 profile-97 profile-997 tick-1 tick-10 tick-100 tick-1000 tick-500 tick-5000 "
 is "and any of them" "$(d 'tick-* { n++; } tick-1 /n > 100/ { printf("on"); exit(0); }')" "on"
+is "where the kernel is at a tick" "$(d 'tick-10ms { printf("%d %d %a", arg0 != 0, arg1 != 0, arg0); exit(0); } BEGIN { printf("%d,", arg0); }' | sed 's/ vmlinux`.*/ in the kernel/')" "0,1 0 in the kernel"
 is "the shortest period of a clock" "$(say -qn 'tick-200us { printf("x"); exit(0); }')" "x;"
 is "maxframes limits stacks that say no number" "$(frames -x maxframes=2)" 2
 is "setopt() that cannot be, by its clause" "$(say -n 'BEGIN { } BEGIN { setopt("nixon"); exit(0); }' | grep -oc 'error in dt_clause_1 for probe ID 1')" 1
