@@ -223,8 +223,16 @@ int ki_plan_add_code(struct ki_plan *p, const struct ki_insertion *at, struct ki
 		     uint32_t *id, struct ki_err *err);
 
 /*
- * Compile another snippet for the place of chunk id, whose code is long and not installed. On a
- * failure the chunk is as it was.
+ * Put the code of chunk `like` at another place too, where it has to mean the same: who asks knows
+ * that the same registers and flags are free there, and that nothing in it is about its place. The
+ * two share what ki_plan_add_snippet or ki_plan_add_code has put there.
+ */
+int ki_plan_add_like(struct ki_plan *p, const struct ki_insertion *at, uint32_t like, uint32_t *id,
+		     struct ki_err *err);
+
+/*
+ * Compile another snippet for the place of chunk id, whose code is long, shared with no other, and
+ * not installed. On a failure the chunk is as it was.
  */
 int ki_plan_set_snippet(struct ki_plan *p, uint32_t id, const struct ki_snippet *snippet,
 			const struct ki_site_regs *site, struct ki_err *err);

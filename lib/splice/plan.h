@@ -37,6 +37,7 @@ struct plan_need {
 struct plan_code {
 	struct ki_long_code code;
 	struct ki_long req;
+	bool shared; /* by several chunks */
 };
 
 /* What a plan knows of a window beside struct ki_window. */

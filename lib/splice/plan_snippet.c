@@ -146,6 +146,35 @@ int ki_plan_add_snippet(struct ki_plan *p, const struct ki_insertion *at,
 	return ret;
 }
 
+int ki_plan_add_like(struct ki_plan *p, const struct ki_insertion *at, uint32_t like, uint32_t *id,
+		     struct ki_err *err)
+{
+	const struct plan_chunk *from = like < p->chunks.n ? &p->chunks.v[like] : NULL;
+	struct ki_chunk *c, as;
+	uint32_t code;
+	int ret;
+
+	if (!from || (from->c.kind != KI_CHUNK_LONG && from->c.kind != KI_CHUNK_CODE))
+		return ki_err_set(err, -EINVAL, at->place->addr, "plan: no such code");
+	as = from->c;
+	code = from->code;
+	ret = ki_plan_prepare(p, at, &c, err);
+	if (ret)
+		return ret;
+	as.window = c->window;
+	as.insn = c->insn;
+	as.where = c->where;
+	as.order = at->order;
+	as.id = as.reason = 0;
+	*c = as;
+	if (as.kind == KI_CHUNK_LONG) {
+		p->chunks.v[p->chunks.n].code = code;
+		p->codes.v[code].shared = true;
+	}
+	*id = ki_plan_count(p);
+	return 0;
+}
+
 int ki_plan_set_snippet(struct ki_plan *p, uint32_t id, const struct ki_snippet *snippet,
 			const struct ki_site_regs *site, struct ki_err *err)
 {
@@ -154,7 +183,7 @@ int ki_plan_set_snippet(struct ki_plan *p, uint32_t id, const struct ki_snippet 
 	struct plan_code *pc;
 	int ret;
 
-	if (!c || c->c.kind != KI_CHUNK_LONG || c->installed)
+	if (!c || c->c.kind != KI_CHUNK_LONG || c->installed || p->codes.v[c->code].shared)
 		return ki_err_set(err, -EINVAL, 0, "plan: this code cannot be changed");
 	ret = ki_snippet_compile(snippet, site, &code, err);
 	if (ret)

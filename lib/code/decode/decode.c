@@ -245,23 +245,6 @@ static bool set_field(const ZydisDecodedInstruction *z, struct ki_insn *in)
 	return true;
 }
 
-void ki_decode_place(const uint8_t *p, uint64_t addr, struct ki_insn *in)
-{
-	int32_t rel;
-
-	in->addr = addr;
-	if (!in->field)
-		return;
-	if (!(in->flags & KI_INSN_RIP) && in->field + 1 == in->len)
-		rel = (int8_t)p[in->field];
-	else
-		memcpy(&rel, p + in->field, 4);
-	in->target = addr + in->len + (uint64_t)(int64_t)rel;
-	/* A call of what is after it wants to know where it is. */
-	if (in->kind == KI_INSN_CALL && !rel && in->reason == KI_R_OK)
-		in->reason = KI_R_STACK_CALL;
-}
-
 static void set_bad(struct ki_decoded *out, uint64_t addr)
 {
 	memset(out, 0, sizeof(*out));

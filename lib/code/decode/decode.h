@@ -6,6 +6,8 @@
 #ifndef KI_CODE_DECODE_H
 #define KI_CODE_DECODE_H
 
+#include <string.h>
+
 #include "kerninst/code.h"
 
 /* The arithmetic flags, as a mask. */
@@ -62,7 +64,22 @@ void ki_decode_head(const uint8_t *p, size_t avail, uint64_t addr, struct ki_dec
 		    struct ki_head *head);
 
 /* Complete addr, target and reason, of which len, kind, flags, field and reason are known. */
-void ki_decode_place(const uint8_t *p, uint64_t addr, struct ki_insn *in);
+static inline void ki_decode_place(const uint8_t *p, uint64_t addr, struct ki_insn *in)
+{
+	int32_t rel;
+
+	in->addr = addr;
+	if (!in->field)
+		return;
+	if (!(in->flags & KI_INSN_RIP) && in->field + 1 == in->len)
+		rel = (int8_t)p[in->field];
+	else
+		memcpy(&rel, p + in->field, 4);
+	in->target = addr + in->len + (uint64_t)(int64_t)rel;
+	/* A call of what is after it wants to know where it is. */
+	if (in->kind == KI_INSN_CALL && !rel && in->reason == KI_R_OK)
+		in->reason = KI_R_STACK_CALL;
+}
 
 /* Only its length; 1 for what is not an instruction. Faster. */
 size_t ki_decode_len(const uint8_t *p, size_t avail);

@@ -14,7 +14,7 @@
  * record serves if all of its instruction is there.
  *
  * All else is decoded anew each time: what is no instruction, longer heads, and everything new once
- * the table is full (random bytes must not eat memory), or near the end of the bytes.
+ * the table is full (random bytes must not eat memory).
  */
 #include "code/decode/memo.h"
 
@@ -110,7 +110,7 @@ static void init(void)
 }
 
 /* The form of the opcode that p[*n] .. begins, with *n moved after the last byte of it. */
-static uint8_t opcode_form(const uint8_t *p, unsigned int *n)
+static inline uint8_t opcode_form(const uint8_t *p, unsigned int *n)
 {
 	uint8_t form = forms[0][p[*n]], map;
 
@@ -132,7 +132,7 @@ static uint8_t opcode_form(const uint8_t *p, unsigned int *n)
 }
 
 /* The head's length and the head itself; 0: not known. MAX_INSN bytes can be read. */
-static unsigned int head_of(const uint8_t *p, uint64_t *key)
+static inline unsigned int head_of(const uint8_t *p, uint64_t *key)
 {
 	unsigned int n = 0;
 	uint8_t form = opcode_form(p, &n);
@@ -152,7 +152,7 @@ static unsigned int head_of(const uint8_t *p, uint64_t *key)
 }
 
 /* Where the record of key is, or belongs. */
-static struct record *find(const struct ki_memo *m, uint64_t key)
+static inline struct record *find(const struct ki_memo *m, uint64_t key)
 {
 	uint32_t i = (uint32_t)((key ^ key >> 32) * 0x9e3779b97f4a7c15 >> m->shift);
 
@@ -214,7 +214,8 @@ static void remember(struct ki_memo *m, uint64_t key, const struct ki_head *head
 	m->nrecords++;
 }
 
-static void recall(const struct record *r, const uint8_t *p, uint64_t addr, struct ki_decoded *out)
+static inline void recall(const struct record *r, const uint8_t *p, uint64_t addr,
+			  struct ki_decoded *out)
 {
 	out->use = r->use;
 	out->def = r->def;
@@ -252,28 +253,57 @@ void ki_memo_free(struct ki_memo *m)
 	free(m);
 }
 
-void ki_memo_decode(struct ki_memo *m, const uint8_t *p, size_t avail, uint64_t addr,
-		    struct ki_decoded *out)
+static inline bool serves(const struct record *r, const uint8_t *p)
 {
-	uint8_t last[MAX_INSN] = {0};
-	const struct record *r;
-	struct ki_head head;
-	unsigned int n;
-	uint64_t key;
+	return r->len && (!r->count_mask || p[r->len - 1] & r->count_mask);
+}
 
-	if (avail < MAX_INSN)
-		memcpy(last, p, avail);
-	n = head_of(avail < MAX_INSN ? last : p, &key);
+/* What has no record yet, or none that serves. n: the head's length, as far as it is known. */
+__attribute__((noinline)) static void decode_anew(struct ki_memo *m, const uint8_t *p, size_t avail,
+						  uint64_t addr, struct ki_decoded *out,
+						  unsigned int n, uint64_t key)
+{
+	struct ki_head head;
+
 	if (!n) {
 		ki_decode(p, avail, addr, out);
 		return;
 	}
-	r = find(m, key);
-	if (r->len && r->len <= avail && (!r->count_mask || p[r->len - 1] & r->count_mask)) {
-		recall(r, p, addr, out);
+	ki_decode_head(p, avail, addr, out, &head);
+	if (head.len == n && !find(m, key)->len)
+		remember(m, key, &head, out);
+}
+
+/* Near the end of the bytes. */
+__attribute__((noinline)) static void decode_last(struct ki_memo *m, const uint8_t *p, size_t avail,
+						  uint64_t addr, struct ki_decoded *out)
+{
+	uint8_t last[MAX_INSN] = {0};
+	struct ki_decoded d;
+
+	memcpy(last, p, avail);
+	ki_memo_decode(m, last, sizeof(last), addr, &d);
+	if (d.in.len <= avail)
+		*out = d;
+	else
+		ki_decode(p, avail, addr, out);
+}
+
+void ki_memo_decode(struct ki_memo *m, const uint8_t *p, size_t avail, uint64_t addr,
+		    struct ki_decoded *out)
+{
+	const struct record *r;
+	unsigned int n;
+	uint64_t key = 0;
+
+	if (avail < MAX_INSN) {
+		decode_last(m, p, avail, addr, out);
 		return;
 	}
-	ki_decode_head(p, avail, addr, out, &head);
-	if (!r->len && head.len == n && avail >= MAX_INSN)
-		remember(m, key, &head, out);
+	n = head_of(p, &key);
+	r = n ? find(m, key) : NULL;
+	if (r && serves(r, p))
+		recall(r, p, addr, out);
+	else
+		decode_anew(m, p, avail, addr, out, n, key);
 }

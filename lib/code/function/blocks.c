@@ -164,6 +164,14 @@ static void judge(struct builder *b, const struct ki_insn *in, uint32_t i)
 		ki_analysis_unparsed(b->a, KI_R_FOREIGN_BREAKPOINT);
 }
 
+static inline void extend(struct ki_analysis *a, const struct ki_insn *in)
+{
+	struct ki_block *last = &a->blocks.v[a->blocks.n - 1];
+
+	last->end = in->addr + in->len;
+	last->count++;
+}
+
 static int walk(struct builder *b)
 {
 	struct ki_function *fn = b->a->fn;
@@ -172,9 +180,16 @@ static int walk(struct builder *b)
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		struct ki_insn *in = &fn->insns[i];
 		const struct ki_extra *x = &b->a->extra[i];
-		struct ki_block *last;
-		bool reached = flow == FLOW_SPLIT || flow == FLOW_ON ||
-			       (flow == FLOW_TRAP && !(x->traits & KI_TRAIT_INT3));
+		bool reached;
+
+		/* Most are: nothing but the block's next one. */
+		if (b->open && in->kind == KI_INSN_PLAIN && !x->leader &&
+		    !(x->traits & KI_TRAIT_INT3)) {
+			extend(b->a, in);
+			continue;
+		}
+		reached = flow == FLOW_SPLIT || flow == FLOW_ON ||
+			  (flow == FLOW_TRAP && !(x->traits & KI_TRAIT_INT3));
 
 		if (!reached && filler(b->a, i)) {
 			set_padding(in);
@@ -187,9 +202,7 @@ static int walk(struct builder *b)
 				return ret;
 		}
 		judge(b, in, i);
-		last = &b->a->blocks.v[b->a->blocks.n - 1];
-		last->end = in->addr + in->len;
-		last->count++;
+		extend(b->a, in);
 		flow = flow_of(b, i);
 		b->open = flow == FLOW_ON;
 	}

@@ -95,13 +95,15 @@ static int decode(struct ki_analysis *a)
 	for (size_t pos = 0; pos < len;) {
 		struct ki_decoded d;
 
+		if ((a->insns.n == a->insns.cap && ki_vec_reserve(&a->insns, 1)) ||
+		    (a->more.n == a->more.cap && ki_vec_reserve(&a->more, 1)))
+			return -ENOMEM;
 		decode_one(a, pos, len - pos, &d);
 		a->traits |= d.traits;
 		pos += d.in.len;
-		if (ki_vec_push(&a->insns, d.in) ||
-		    ki_vec_push(&a->more,
-				(struct ki_extra){d.use, d.def, d.traits, false, false, false}))
-			return -ENOMEM;
+		a->insns.v[a->insns.n++] = d.in;
+		a->more.v[a->more.n++] =
+			(struct ki_extra){d.use, d.def, d.traits, false, false, false};
 	}
 	fn->insns = a->insns.v;
 	fn->ninsns = (uint32_t)a->insns.n;
@@ -210,7 +212,11 @@ static void apply_instructions(struct ki_analysis *a)
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		struct ki_insn *in = &fn->insns[i];
 
+		if (in->kind == KI_INSN_PLAIN && in->addr > emulated &&
+		    !(a->extra[i].traits & KI_TRAIT_NEXT_FIXED))
+			continue;
 		apply_thunk(a, in);
+		a->jumps |= in->kind == KI_INSN_JMP_INDIRECT;
 		/* A call into the middle of oneself is after the return address. */
 		if (in->kind == KI_INSN_CALL && in->target != fn->start &&
 		    ki_function_holds(fn, in->target))
@@ -341,14 +347,14 @@ static size_t entry_from(const struct ki_analysis *a, uint64_t addr)
 static int find_leaders(struct ki_analysis *a, const struct around *x)
 {
 	struct ki_function *fn = a->fn;
-	bool unknown;
+	bool unknown = false;
 	int ret;
 
 	ki_blocks_leaders(a);
 	ki_entries_far(a);
 	for (size_t i = entry_from(a, fn->start); i < a->nentries && a->entries[i] < fn->end; i++)
 		ki_analysis_entry(a, a->entries[i]);
-	ret = ki_tables_find(a, &unknown);
+	ret = a->jumps ? ki_tables_find(a, &unknown) : 0;
 	if (unknown)
 		ki_analysis_unparsed(a, KI_R_COMPUTED_GOTO);
 	ki_entries_near(a, x->text, x->lo, x->hi);
@@ -423,8 +429,8 @@ int ki_analysis_run(struct ki_analysis *a, const struct ki_symbol *sym, struct k
 	if (ret)
 		return ret;
 	a->unparsed = KI_R_OK;
-	a->nread = 0;
-	a->traits = 0;
+	a->nread = a->traits = 0;
+	a->jumps = false;
 	a->insns.n = a->more.n = a->blocks.n = a->edges.n = a->ways.n = a->depths.n = 0;
 	*a->fn = (struct ki_function){
 		.target = a->target,

@@ -68,6 +68,7 @@ struct ki_analysis {
 	size_t nrows;
 	struct ki_near near;	 /* the neighbour that was looked at last (near.c) */
 	uint8_t traits;		 /* of any instruction */
+	bool jumps;		 /* some jump is indirect */
 	uint16_t unparsed;	 /* why not all of its code is known; KI_R_OK */
 	const uint64_t *entries; /* more places that something jumps to, in order; NULL */
 	size_t nentries;

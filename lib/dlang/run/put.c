@@ -85,11 +85,39 @@ static int note_chunk(struct ki_dlang *d, const struct ki_d_site *site, struct k
 	return 0;
 }
 
+/* Make the code and put it there. */
+static int add_code(struct ki_dlang *d, struct ki_plan *plan, const struct ki_insertion *at,
+		    struct ki_d_site *site, struct ki_err *err)
+{
+	struct ki_snippet *s;
+	uint32_t id;
+	int ret;
+
+	if (site->keeps)
+		ret = ki_d_code_keep(d, site, &s, err);
+	else
+		ret = site->to ? ki_d_code_constants(d, site, site->from, site->to, &s, err)
+			       : ki_d_code(d, site, &s, err);
+	if (ret || !s)
+		return ret;
+	if (d->o.listing)
+		ret = ki_d_list_code(d, site, s, err);
+	if (!ret && !d->o.built_only)
+		ret = ki_plan_add_snippet(plan, at, s, site->regs, &id, err);
+	ki_snippet_free(s);
+	if (!ret && !d->o.built_only && plan != d->run->triggers) {
+		ki_d_alike_note(d, site, plan, id);
+		ret = note_chunk(d, site, err);
+	}
+	return ret;
+}
+
 static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,
 		  const struct ki_place *place, struct ki_d_site *site, struct ki_err *err)
 {
 	const bool measured = plan != d->run->triggers && d->run->cost && !site->keeps;
-	struct ki_snippet *s;
+	const struct ki_insertion at = {f->fn, &f->spans, place, order_of(site)};
+	const struct ki_d_alike *alike;
 	struct ki_site_regs regs;
 	struct ki_d_meter meter = {0};
 	uint32_t id;
@@ -104,23 +132,11 @@ static int add_at(struct ki_dlang *d, struct ki_plan *plan, const struct functio
 		return -ENOSPC;
 	site->offset = place->addr - f->fn->start;
 	site->addr = place->addr;
-	if (site->keeps)
-		ret = ki_d_code_keep(d, site, &s, err);
-	else
-		ret = site->to ? ki_d_code_constants(d, site, site->from, site->to, &s, err)
-			       : ki_d_code(d, site, &s, err);
-	if (ret || !s)
-		return ret;
-	if (d->o.listing)
-		ret = ki_d_list_code(d, site, s, err);
-	if (!ret && !d->o.built_only)
-		ret = ki_plan_add_snippet(
-			plan, &(struct ki_insertion){f->fn, &f->spans, place, order_of(site)}, s,
-			&regs, &id, err);
-	ki_snippet_free(s);
-	if (!ret && !d->o.built_only && plan != d->run->triggers)
-		ret = note_chunk(d, site, err);
-	return ret;
+	alike = ki_d_alike_find(d, site, plan);
+	if (!alike)
+		return add_code(d, plan, &at, site, err);
+	ret = ki_plan_add_like(plan, &at, alike->chunk, &id, err);
+	return ret ? ret : note_chunk(d, site, err);
 }
 
 static int add_point(struct ki_dlang *d, struct ki_plan *plan, const struct function *f,

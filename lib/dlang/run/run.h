@@ -63,6 +63,15 @@ struct ki_d_room {
 	uint32_t left_out; /* the last of these: its clause + 1; 0: the last record has room */
 };
 
+/* Code that is the same wherever the same registers are free (alike.c). */
+#define KI_D_ALIKE 16
+struct ki_d_alike {
+	const struct ki_plan *plan;
+	uint32_t chunk;	   /* of the plan */
+	uint32_t first, n; /* its clauses in ki_dlang.uses */
+	ki_regset dead;
+};
+
 struct ki_users;
 
 struct ki_d_run {
@@ -108,6 +117,8 @@ struct ki_d_run {
 	ki_vec(uint32_t) chunks;	/* of each of the plan `probes`: whose it is */
 	struct ki_d_cost *cost;		/* NULL: it is not measured */
 	struct ki_table_map *kept;	/* by where the stack is, and the probe (code_kept.c) */
+	struct ki_d_alike alike[KI_D_ALIKE];
+	unsigned int nalike;
 };
 
 /* Where the kernel's variables are that the program names (symbols.c). */
@@ -156,6 +167,15 @@ struct ki_d_site {
 	struct ki_d_process *later; /* whose plan it goes into; NULL: the run's */
 	size_t from, to;	    /* not 0: no clauses, but these strings (ki_d_code_constants) */
 };
+
+/*
+ * alike.c: is the code for that place, of which regs are known, in the plan already? NULL: it is
+ * not, or its clauses say different things at different places. What has been compiled is noted.
+ */
+const struct ki_d_alike *ki_d_alike_find(const struct ki_dlang *d, const struct ki_d_site *site,
+					 const struct ki_plan *plan);
+void ki_d_alike_note(struct ki_dlang *d, const struct ki_d_site *site, const struct ki_plan *plan,
+		     uint32_t chunk);
 
 /* sizes.c: are the buffers that options say large enough for what the program has? -ENOSPC */
 int ki_d_check_sizes(struct ki_dlang *d, struct ki_err *err);

@@ -83,6 +83,40 @@ static void long_ones_are_sent_with_their_code(void **state)
 	assert_int_equal(drv.longs, 80);
 }
 
+static int add_like(uint64_t off, uint32_t like, uint32_t *id, struct ki_err *err)
+{
+	const struct ki_place place = {.addr = BASE + off};
+
+	return ki_plan_add_like(plan, &(struct ki_insertion){fn, &spans, &place, 9}, like, id, err);
+}
+
+static void the_same_code_stands_at_several_places(void **state)
+{
+	uint32_t id = 0;
+
+	(void)state;
+	load_ready();
+	make(pid);
+	assert_int_equal(add(8, false, NULL, NULL), 0);
+	make(one);
+	assert_int_equal(add(8, false, NULL, NULL), 0);
+	assert_int_equal(add_like(13, 0, &id, NULL), 0);
+	assert_int_equal(id, 2);
+	assert_ptr_equal(ki_plan_code(plan, 2), ki_plan_code(plan, 0));
+	assert_int_equal(add_like(13, 1, &id, NULL), 0);
+	assert_int_equal(id, 3);
+	assert_null(ki_plan_code(plan, 3));
+	/* neither may change it alone */
+	assert_int_equal(ki_plan_set_snippet(plan, 0, snippet, NULL, NULL), -EINVAL);
+	assert_int_equal(ki_plan_set_snippet(plan, 2, snippet, NULL, NULL), -EINVAL);
+	assert_int_equal(add_like(13, 4, &id, NULL), -EINVAL);
+	assert_true(add_like(9, 0, &id, NULL) < 0);
+	assert_int_equal(ki_plan_chunks(plan), 4);
+	assert_int_equal(ki_plan_apply_fd(plan, FD, false, NULL), 0);
+	assert_int_equal(drv.installed, 4);
+	assert_int_equal(drv.longs, 2);
+}
+
 static void the_bare_counter_stays_short(void **state)
 {
 	static const struct ki_site_regs rax = {.dead = KI_REGSET_REG(KI_RAX)};
@@ -162,6 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_ones_are_sent_with_their_code),
+		cmocka_unit_test(the_same_code_stands_at_several_places),
 		cmocka_unit_test(the_bare_counter_stays_short),
 		cmocka_unit_test(what_is_refused_leaves_nothing),
 		cmocka_unit_test(what_is_known_of_a_place),
