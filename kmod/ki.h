@@ -119,6 +119,7 @@ struct ki_win {
 	struct ki_win *host; /* of another group, in whose tail this one bounces; or NULL */
 	bool branch;	     /* a static branch: in a patch it asks the key (branch.c) */
 	bool off;	     /* branch: it is taken while the key is off */
+	bool static_call;    /* it is one: in a patch it calls `target` (static_call.c) */
 	unsigned long key, target;   /* branch: the key's number; where it leads when it is taken */
 	struct ki_site site, bounce; /* calls: the latter is the call's, if it is another place */
 	struct ki_group *group;
@@ -279,6 +280,7 @@ void ki_win_free(struct ki_win *w) __must_hold(&ki_lock);   /* NULL is allowed *
 unsigned long ki_win_insn(const struct ki_win *w, u8 insn); /* where it is in the text */
 /* The canonical copy of an instruction of a window that has been verified. */
 void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out);
+void ki_win_asked(const struct ki_win *w, u8 insn, struct ki_copy *out); /* as requests say it */
 u32 ki_win_count(void) __must_hold(&ki_lock);
 int __must_check ki_group_new(struct ki_win **v, u32 n)
 	__must_hold(&ki_lock); /* v[i]->group is it */
@@ -371,8 +373,9 @@ void ki_may_sleep_forget(void) __must_hold(&ki_lock); /* a request begins: code 
 #define KI_FLOW_CALL   8 /* goes on at the next instruction of the original, never of the copy */
 u16 __must_check ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out,
 			      u8 *flow);
-/* Of a static branch, its own bytes aside: jne target. */
+/* Of a static branch, its own bytes aside: jne target; of a static call: call target. */
 void ki_copy_branch(const struct ki_win *w, struct ki_copy *out);
+void ki_copy_static_call(const struct ki_win *w, struct ki_copy *out);
 
 /* vet.c */
 u16 __must_check ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);

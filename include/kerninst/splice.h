@@ -23,10 +23,10 @@ struct ki_span {
 	uint32_t host;	 /* the window in whose tail the bounce stands: index in the spans;
 			    KI_NONE: in filler, or there is no bounce */
 	uint8_t count;
-	uint8_t len;   /* bytes, filler of 0xcc after the last instruction included */
-	uint8_t board; /* enum ki_board_kind */
-	bool branch; /* a static branch, of a layout: it stays in the text, and asks its key in the
-			  patch */
+	uint8_t len;	 /* bytes, filler of 0xcc after the last instruction included */
+	uint8_t board;	 /* enum ki_board_kind */
+	uint8_t written; /* of a layout, what the kernel goes on to write in the text: a static
+			    branch, KI_WINDOW_BRANCH, or a static call, KI_WINDOW_STATIC_CALL; 0 */
 };
 
 struct ki_spans {
@@ -48,8 +48,9 @@ int ki_spans_find(const struct ki_function *fn, struct ki_spans *out, struct ki_
 void ki_spans_free(struct ki_spans *s);
 
 /*
- * The same for a function that is to be laid out (ki_plan_lay_out). Its static branches are windows
- * too, where control comes to them from the layout alone.
+ * The same for a function that is to be laid out (ki_plan_lay_out). Its static branches, and static
+ * calls if it is the kernel's own, are windows too, where control comes to them from the layout
+ * alone.
  */
 int ki_spans_find_laid(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 

@@ -58,6 +58,10 @@ enum ki_board_kind { KI_BOARD_JMP, KI_BOARD_BOUNCE, KI_BOARD_TRAP, KI_BOARD_KIND
  * the kernel writes them, and goes on to. In the patch stands a comparison of the key with 0, and a
  * conditional jump. Its one copy is always `jne target`; the driver turns it round where the branch
  * is taken while the key is off.
+ *
+ * A window with KI_WINDOW_STATIC_CALL is one static call of such a function of the kernel's own, of
+ * 5 bytes, and no jump. The same holds for it. In the patch stands a call of its trampoline, which
+ * the driver finds. Its one copy is that of a call of address 0.
  */
 struct ki_window {
 	__u64 addr;
@@ -73,11 +77,13 @@ struct ki_window {
 	__u8 orig[KI_WINDOW_MAX]; /* the bytes expected there in KI_VIEW_ORIG; the rest zero */
 };
 
-#define KI_WINDOW_UNBOARDED 0x1 /* of a group: no springboard is written */
-#define KI_WINDOW_LAID	    0x2 /* of a group: `place` counts */
-#define KI_WINDOW_CALL	    0x4 /* it ends in a call that may lead elsewhere where it stands */
-#define KI_WINDOW_BRANCH    0x8 /* laid out: a static branch, which asks its key in the patch */
-#define KI_WINDOW_FLAGS	    0xf
+#define KI_WINDOW_UNBOARDED   0x1  /* of a group: no springboard is written */
+#define KI_WINDOW_LAID	      0x2  /* of a group: `place` counts */
+#define KI_WINDOW_CALL	      0x4  /* it ends in a call that may lead elsewhere where it stands */
+#define KI_WINDOW_BRANCH      0x8  /* laid out: a static branch, which asks its key in the patch */
+#define KI_WINDOW_STATIC_CALL 0x10 /* laid out: a static call, of its trampoline in the patch */
+#define KI_WINDOW_WRITTEN     (KI_WINDOW_BRANCH | KI_WINDOW_STATIC_CALL) /* by the kernel */
+#define KI_WINDOW_FLAGS	      0x1f
 
 /*
  * Where a chunk stands, seen from one displaced instruction.

@@ -15,7 +15,8 @@
  * long as one is found that does not reach, it is made wide and all is linked once more. (Chunks
  * on a side of a branch stand elsewhere, so such a branch is wide, and stays the right way round.)
  *
- * A static branch asks its key (branch.c), and is a conditional branch as others.
+ * A static branch asks its key (branch.c), and is a conditional branch as others. A static call is
+ * one of its trampoline (static_call.c), as others.
  *
  * Windows of several functions may stand in a group: join.c.
  *

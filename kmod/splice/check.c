@@ -60,9 +60,12 @@ static bool fits_group(const struct ki_window *w)
 }
 
 /* The kernel writes it, so nothing is expected there, and nothing of ours ever stands there. */
-static bool is_branch(const struct ki_window *w)
+static bool is_written(const struct ki_window *w)
 {
-	return w->flags == (KI_WINDOW_BRANCH | KI_WINDOW_LAID | KI_WINDOW_UNBOARDED) &&
+	u8 what = w->flags & KI_WINDOW_WRITTEN;
+
+	return what != KI_WINDOW_WRITTEN &&
+	       w->flags == (what | KI_WINDOW_LAID | KI_WINDOW_UNBOARDED) &&
 	       w->board == KI_BOARD_TRAP && w->ncopy == 1 && is_zero(w->orig, KI_WINDOW_MAX);
 }
 
@@ -76,7 +79,7 @@ static u16 shape_of_window(const struct ki_job *j, u32 i)
 		return KI_R_BAD_REQUEST;
 	if (i && w->addr < w[-1].addr + w[-1].len)
 		return KI_R_BAD_REQUEST;
-	if (w->flags & KI_WINDOW_BRANCH && !is_branch(w))
+	if (w->flags & KI_WINDOW_WRITTEN && !is_written(w))
 		return KI_R_BAD_REQUEST;
 	return shape_of_board(w) ? KI_R_BAD_BOARD : shape_of_copies(j, w);
 }
@@ -92,7 +95,7 @@ static bool same_window(const struct ki_win *w, const struct ki_window *req,
 	    memcmp(w->orig, req->orig, w->len))
 		return false;
 	for (i = 0; i < w->ncopy; i++) {
-		ki_win_copy(w, i, &own);
+		ki_win_asked(w, i, &own);
 		if (memcmp(&own, &copies[i], sizeof(own)))
 			return false;
 	}

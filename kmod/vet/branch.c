@@ -42,16 +42,16 @@ static const struct jump_entry *find_entry(unsigned long addr, const struct modu
 	return NULL;
 }
 
-/* The row of the branch, and no other, says something of these bytes. */
-static u16 check_row(const struct ki_win *w)
+u16 ki_written_row(const struct ki_win *w, u16 reason)
 {
 	unsigned long end = w->addr + w->len;
 	const struct ki_reserved_row *row;
 	bool found = false;
 	u32 from = 0;
 
+	lockdep_assert_held(&ki_lock);
 	while ((row = ki_reserved_next(w->addr, end, &from))) {
-		if (row->reason != KI_R_JUMP_LABEL || row->addr != w->addr || row->len != w->len)
+		if (row->reason != reason || row->addr != w->addr || row->len != w->len)
 			return row->reason;
 		found = true;
 	}
@@ -61,7 +61,7 @@ static u16 check_row(const struct ki_win *w)
 u16 ki_branch_verify(const struct ki_verifier *v, struct ki_win *w)
 {
 	const struct jump_entry *e;
-	u16 reason = check_row(w);
+	u16 reason = ki_written_row(w, KI_R_JUMP_LABEL);
 
 	lockdep_assert_held(&ki_lock);
 	if (reason)

@@ -19,6 +19,7 @@
 
 #include "ki.h"
 #include "symbols.h"
+#include "vet/function.h"
 
 u16 ki_verify_function(unsigned long addr, struct module **owner)
 {
@@ -56,14 +57,12 @@ static bool is_plain(unsigned long addr)
 	return true;
 }
 
-/* A jmp or ret that the kernel rewrites, then its mark, a ud1; the kernel's and modules'. */
+/* The kernel's and modules'. */
 static bool is_trampoline(unsigned long addr)
 {
-	static const u8 mark[] = {0x0f, 0xb9, 0xcc};
-	u8 at[sizeof(mark)];
+	u8 code[KI_TRAMPOLINE_LEN];
 
-	return !ki_text_read(addr + KI_JMP_LEN, at, sizeof(at), KI_VIEW_ORIG) &&
-	       !memcmp(at, mark, sizeof(mark));
+	return !ki_text_read(addr, code, sizeof(code), KI_VIEW_ORIG) && ki_is_trampoline(code);
 }
 
 u16 ki_verify_callee(unsigned long addr, struct module **owner)

@@ -11,6 +11,7 @@
  *	jcc target	jcc rel32
  *	loop target	loop +2; jmp +5; jmp target	(the jmp +5 leads past the copy)
  *	static branch	jne target			(after what branch.c says)
+ *	static call	as a call of its trampoline	(static_call.c)
  *	anything else	its own bytes, a RIP-relative displacement made anew
  *
  * No return address stays in a patch. The processor remembers where calls came from, and how many:
@@ -100,6 +101,16 @@ void ki_copy_branch(const struct ki_win *w, struct ki_copy *out)
 	memset(out, 0, sizeof(*out));
 	out->orig_len = w->len;
 	emit_branch(out, jne, sizeof(jne), w->target);
+}
+
+void ki_copy_static_call(const struct ki_win *w, struct ki_copy *out)
+{
+	static const u8 jmp = KI_JMP;
+
+	memset(out, 0, sizeof(*out));
+	out->orig_len = w->len;
+	emit_return(out, w->addr + w->len);
+	emit_branch(out, &jmp, 1, w->target);
 }
 
 static u16 emit_call(struct ki_copy *out, struct insn *in, u64 next, u8 *flow)

@@ -162,12 +162,9 @@ static unsigned long body_offset(const struct ki_verifier *v)
 	return at;
 }
 
-/* A static call's trampoline: a jmp or ret that the kernel rewrites, then its mark, a ud1. */
 static bool is_trampoline(const struct ki_verifier *v)
 {
-	static const u8 mark[] = {0x0f, 0xb9, 0xcc};
-
-	return v->end - v->start >= 8 && !memcmp(v->bytes + 5, mark, sizeof(mark));
+	return v->end - v->start >= KI_TRAMPOLINE_LEN && ki_is_trampoline(v->bytes);
 }
 
 static bool read_head(const struct ki_verifier *v, unsigned long at, struct ki_head *out)

@@ -12,7 +12,7 @@
  *   - nothing in the function jumps into the middle of it
  *   - the bytes are the expected ones, and each copy is the one copy.c makes
  *   - only its last instruction transfers control
- *   - or it is a static branch of a layout (branch.c)
+ *   - or it is a static branch or call of a layout (branch.c, static_call.c)
  *
  * A window in a function's first bytes may do without the rest of it being decoded (alone.c).
  *
@@ -127,17 +127,23 @@ static u16 check_copies(struct ki_verifier *v, struct ki_win *w, const struct ki
 	return memchr_inv(bytes + at, KI_INT3, w->len - at) ? KI_R_NOT_BOUNDARY : KI_R_OK;
 }
 
-static u16 check_branch(struct ki_win *w, const struct ki_copy *copy)
+static u16 check_written(const struct ki_verifier *v, struct ki_win *w)
+{
+	return w->branch ? ki_branch_verify(v, w) : ki_static_call_verify(v, w);
+}
+
+static u16 check_written_copy(struct ki_win *w, const struct ki_copy *copy)
 {
 	struct ki_copy want;
 
-	ki_copy_branch(w, &want);
-	w->flow[0] = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	ki_win_asked(w, 0, &want);
+	w->flow[0] = KI_FLOW_LEAVES | KI_FLOW_DIRECT | (w->branch ? 0 : KI_FLOW_CALL);
 	return memcmp(&want, copy, sizeof(want)) ? KI_R_COPY_MISMATCH : KI_R_OK;
 }
 
 u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_copy *copies)
 {
+	bool written = w->branch || w->static_call;
 	unsigned long end = w->addr + w->len;
 	u16 reason;
 
@@ -152,18 +158,18 @@ u16 ki_verify_window(struct ki_verifier *v, struct ki_win *w, const struct ki_co
 		return reason;
 	if (end > v->end)
 		return KI_R_NO_SYMBOL;
-	reason = w->branch ? ki_branch_verify(v, w) : check_reserved(w);
+	reason = written ? check_written(v, w) : check_reserved(w);
 	if (reason)
 		return reason;
 	if (!test_bit(w->addr - v->start, v->boundary))
 		return KI_R_NOT_BOUNDARY;
-	if (!w->branch && memcmp(v->bytes + (w->addr - v->start), w->orig, w->len))
+	if (!written && memcmp(v->bytes + (w->addr - v->start), w->orig, w->len))
 		return KI_R_BYTES_CHANGED;
 	if (find_next_bit(v->entered, end - v->start, w->addr - v->start + 1) < end - v->start)
 		return KI_R_WINDOW_ENTERED;
 	w->entry = w->addr - v->start <= v->body;
 	w->body = w->entry ? w->addr - v->start : 0;
-	return w->branch ? check_branch(w, copies) : check_copies(v, w, copies);
+	return written ? check_written_copy(w, copies) : check_copies(v, w, copies);
 }
 
 bool ki_verify_filler(struct ki_verifier *v, unsigned long addr)

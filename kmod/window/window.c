@@ -78,6 +78,7 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
 	w->calls = req->flags & KI_WINDOW_CALL;
 	w->branch = req->flags & KI_WINDOW_BRANCH;
+	w->static_call = req->flags & KI_WINDOW_STATIC_CALL;
 	memcpy(w->orig, req->orig, req->len);
 	w->insn_len = w->orig + req->len;
 	w->flow = w->insn_len + req->ncopy;
@@ -100,12 +101,19 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
 	u8 flow;
 
-	if (w->branch) {
+	if (w->branch)
 		ki_copy_branch(w, out);
-		return;
-	}
-	/* It has been copied once, when the window was verified. */
-	WARN_ON_ONCE(ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow));
+	else if (w->static_call)
+		ki_copy_static_call(w, out);
+	else /* It has been copied once, when the window was verified. */
+		WARN_ON_ONCE(ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow));
+}
+
+void ki_win_asked(const struct ki_win *w, u8 insn, struct ki_copy *out)
+{
+	ki_win_copy(w, insn, out);
+	if (w->static_call)
+		out->fix[out->nfix - 1].target = 0;
 }
 
 static void insert(struct ki_win *w)

@@ -16,9 +16,10 @@ int ki_move_boards(const struct ki_function *fn, const struct ki_spans *spans, b
 		   bool *boarded);
 
 /*
- * Add the windows of a function's static branches, for a layout: of each to which control comes
- * from the layout alone. The flags must be free at all of them. -ENOMEM: no matter how far it came.
+ * Add the windows of what the kernel writes in a function, for a layout: its static branches, and
+ * calls if it is the kernel's own. Of each to which control comes from the layout alone. The flags
+ * must be free at all of them. -ENOMEM: no matter how far it came.
  */
-int ki_spans_add_branches(const struct ki_function *fn, struct ki_spans *s);
+int ki_spans_add_written(const struct ki_function *fn, struct ki_spans *s);
 
 #endif

@@ -92,17 +92,16 @@ static int reserve(struct ki_plan *p)
 static unsigned int copy_span(struct ki_plan *p, const struct ki_function *fn,
 			      const struct ki_span *s)
 {
-	for (uint32_t i = 0; i < s->count; i++) {
+	unsigned int reason = KI_R_OK;
+
+	for (uint32_t i = 0; i < s->count && !reason; i++) {
 		const struct ki_insn *in = &fn->insns[s->first + i];
 		struct ki_copy *out = &p->copies.v[p->copies.n + i];
-		unsigned int reason =
-			s->branch ? ki_relocate_branch(in, out)
-				  : ki_relocate(in, fn->bytes + (in->addr - fn->start), out);
 
-		if (reason)
-			return reason;
+		reason = s->written ? ki_relocate_written(in, s->written, out)
+				    : ki_relocate(in, fn->bytes + (in->addr - fn->start), out);
 	}
-	return KI_R_OK;
+	return reason;
 }
 
 /* Can the plan take the window in, or has it the same already? */
@@ -117,7 +116,7 @@ static unsigned int check_window(struct ki_plan *p, const struct ki_function *fn
 		return copy_span(p, fn, s);
 	w = &p->windows.v[number - 1];
 	if (w->len != s->len || w->board != s->board || w->bounce != s->bounce ||
-	    (!s->branch && memcmp(w->orig, orig, s->len)))
+	    (!s->written && memcmp(w->orig, orig, s->len)))
 		return KI_R_BYTES_CHANGED;
 	return KI_R_OK;
 }
@@ -138,7 +137,7 @@ static uint32_t put_window(struct ki_plan *p, const struct ki_function *fn, cons
 				.ncopy = s->count,
 				.board = s->board};
 	w->first_copy = (uint32_t)p->copies.n;
-	if (!s->branch)
+	if (!s->written)
 		memcpy(w->orig, fn->bytes + (s->addr - fn->start), s->len);
 	p->copies.n += s->count;
 	p->more.v[p->more.n++] = (struct plan_window){.host = host, .group = KI_NONE};
@@ -297,7 +296,7 @@ static void mark_window(struct ki_window *w, uint32_t group, const struct plan_m
 	w->group = group;
 	w->flags = (uint8_t)((m->boarded[i] ? 0 : KI_WINDOW_UNBOARDED) |
 			     (m->places ? KI_WINDOW_LAID : 0) | (m->calls ? KI_WINDOW_CALL : 0) |
-			     (m->spans->v[i].branch ? KI_WINDOW_BRANCH : 0));
+			     m->spans->v[i].written);
 	w->place = m->places ? m->places[i] : 0;
 }
 

@@ -15,6 +15,7 @@
  *	the same above 2 GiB		68 low half  c7 44 24 04 high half  and as above
  *	jmp r/m64, ret, ud2		as the first two rows
  *	a static branch, laid out	0f 85 REL32, after what the driver puts there
+ *	a static call, laid out		RETURN  e9 REL32, of no target: the driver puts it there
  *
  * A loop has no 32-bit form: its copy goes over a jump that leads after the copy to one that
  * leads to the target.
@@ -319,15 +320,22 @@ bool ki_insn_relocates(const struct ki_insn *in, const uint8_t *bytes)
 	return ki_relocate(in, bytes, &copy) == KI_R_OK;
 }
 
-unsigned int ki_relocate_branch(const struct ki_insn *in, struct ki_copy *out)
+unsigned int ki_relocate_written(const struct ki_insn *in, uint8_t flag, struct ki_copy *out)
 {
 	static const uint8_t jne[] = {0x0f, 0x85};
+	const bool calls = flag == KI_WINDOW_STATIC_CALL;
+	unsigned int reason = KI_R_OK;
 
 	memset(out, 0, sizeof(*out));
 	out->orig_len = in->len;
-	put(out, jne, sizeof(jne));
-	put_field(out, KI_FIX_REL32, in->target);
-	return KI_R_OK;
+	if (calls) {
+		reason = put_return(out, in);
+		put_byte(out, OPCODE_JMP);
+	} else {
+		put(out, jne, sizeof(jne));
+	}
+	put_field(out, KI_FIX_REL32, calls ? 0 : in->target);
+	return reason;
 }
 
 unsigned int ki_relocate(const struct ki_insn *in, const uint8_t *bytes, struct ki_copy *out)

@@ -28,8 +28,8 @@ static inline bool ki_insn_is_call(const struct ki_insn *in)
 /* Does ki_relocate have a copy of it? */
 bool ki_insn_relocates(const struct ki_insn *in, const uint8_t *bytes);
 
-/* The copy of a static branch, in a window that says so: KI_R_OK. */
-unsigned int ki_relocate_branch(const struct ki_insn *in, struct ki_copy *out);
+/* The copy of a static branch or call, in a window that says so, with such a flag. */
+unsigned int ki_relocate_written(const struct ki_insn *in, uint8_t flag, struct ki_copy *out);
 
 /* int3, nop, or nop r/m, that nothing reaches: what the driver accepts below a bounce. */
 bool ki_insn_is_filler(const struct ki_function *fn, const struct ki_insn *in);

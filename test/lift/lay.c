@@ -99,6 +99,20 @@ void lay_branches(uint64_t start, uint64_t end)
 	linker_branch = find_branch;
 }
 
+/* ---- static calls: as they were built, they call the trampoline ---- */
+
+static unsigned long find_trampoline(unsigned long addr)
+{
+	static const uint8_t call = 0xe8, mark[] = {0x0f, 0xb9, 0xcc};
+	const uint8_t *code = at(addr);
+	int32_t rel;
+
+	memcpy(&rel, code + 1, sizeof(rel));
+	if (*code != call || memcmp(code + 5 + rel + 5, mark, sizeof(mark)) != 0)
+		abort();
+	return (uintptr_t)code + 5 + (unsigned long)rel;
+}
+
 /* ---- */
 
 unsigned int lay_in(struct laid *v, struct ki_layout *l, size_t n, uint8_t *patch, size_t room)
@@ -116,6 +130,7 @@ unsigned int lay_in(struct laid *v, struct ki_layout *l, size_t n, uint8_t *patc
 	for (size_t i = 0; i < v->plan->windows.n; i++)
 		v->asks |= v->plan->windows.v[i].flags & KI_WINDOW_BRANCH;
 	tell_starts(l, n);
+	linker_trampoline = find_trampoline;
 	v->linked = linker_link(patch, v->plan->windows.v, (uint32_t)v->plan->windows.n,
 				v->plan->copies.v, NULL, 0);
 	reason = v->linked.reason;

@@ -35,8 +35,8 @@
 
 /* Shared with the processes that try functions: what they did, if one of them dies. */
 static struct {
-	size_t at, functions, branches, refused, calls, returned, faults, endless, left, died, bad,
-		odd;
+	size_t at, functions, branches, trampolines, refused, calls, returned, faults, endless,
+		left, died, bad, odd;
 	size_t of[STATE_KINDS], returned_of[STATE_KINDS];
 } * done;
 
@@ -307,8 +307,10 @@ static bool try_layout(const struct ki_function *fn, const struct ki_spans *span
 	made = run_originals(fn, n);
 	lay_switch(&v, true, call_trap);
 	compare(&l, &v, made);
-	for (size_t i = 0; tried != fn->start && i < spans->n; i++)
-		done->branches += spans->v[i].branch;
+	for (size_t i = 0; tried != fn->start && i < spans->n; i++) {
+		done->branches += spans->v[i].written == KI_WINDOW_BRANCH;
+		done->trampolines += spans->v[i].written == KI_WINDOW_STATIC_CALL;
+	}
 	done->functions += tried != fn->start;
 	tried = fn->start;
 	lay_free(&v);
@@ -400,12 +402,15 @@ static void find_functions(const char *only)
 
 static int report(size_t runs)
 {
-	bool enough = done->functions > nsome / 2 && done->calls >= runs && done->branches;
+	bool enough = done->functions > nsome / 2 && done->calls >= runs && done->branches &&
+		      done->trampolines;
 	bool few_recorded = recorded_all() && done->of[STATE_RECORDED] <= recorded_all() / 2;
 
-	printf("# %zu functions tried, of %zu, with %zu static branches that ask their keys; %zu cannot "
-	       "be laid out, %zu left because most calls have no end, %zu ended the process\n",
-	       done->functions, nsome, done->branches, done->refused, done->left, done->died);
+	printf("# %zu functions tried, of %zu, with %zu static branches that ask their keys and %zu "
+	       "static calls of their trampolines; %zu cannot be laid out, %zu left because most calls "
+	       "have no end, %zu ended the process\n",
+	       done->functions, nsome, done->branches, done->trampolines, done->refused, done->left,
+	       done->died);
 	printf("# %zu calls in layouts: %zu returned, %zu ended in a fault; %zu without an end not "
 	       "compared\n",
 	       done->calls, done->returned, done->faults, done->endless);

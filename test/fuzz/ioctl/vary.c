@@ -40,6 +40,7 @@ void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r)
 		if (rng_one_in(r, 8))
 			w[i].flags |= KI_WINDOW_CALL | (w[i].group ? KI_WINDOW_LAID : 0);
 		if (w[i].group && rng_one_in(r, 8))
-			w[i].flags = KI_WINDOW_BRANCH | KI_WINDOW_LAID | KI_WINDOW_UNBOARDED;
+			w[i].flags = (rng_one_in(r, 2) ? KI_WINDOW_BRANCH : KI_WINDOW_STATIC_CALL) |
+				     KI_WINDOW_LAID | KI_WINDOW_UNBOARDED;
 	}
 }

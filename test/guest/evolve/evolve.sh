@@ -77,7 +77,7 @@ ok "and good ones open" "$prog/calls" open 5000
 back "faults"
 
 # A static branch that is switched.
-cases "of static branches: " 11 "$top/build/test/branches"
+cases "of what the kernel writes: " 27 "$top/build/test/branches"
 events=/sys/kernel/debug/tracing
 [ -d $events ] || mount -t debugfs none /sys/kernel/debug
 load "$prog/calls" fork 50
@@ -109,6 +109,41 @@ rm /tmp/enough
 n=$(grep -c 'sched_wakeup_new:' $events/trace)
 ok "some of them are seen ($n)" test "$n" -gt 0 -a "$n" -lt 2100
 back "fork"
+
+# Static calls that are switched: how the kernel preempts. "full" has nobody ask for a rest.
+preempt=/sys/kernel/debug/sched/preempt
+preempts() { echo "$1" > $preempt; }
+rests() { "$ki" stat --json __cond_resched:entry --own -- "$prog/calls" open 2000 2> /dev/null | value __cond_resched:entry; }
+was=$(sed 's/.*(\(.*\)).*/\1/' $preempt)
+preempts voluntary
+voluntary=$(rests)
+ok "opens rest, by static calls ($voluntary)" test "$voluntary" -ge 2000
+load "$prog/calls" open 5000
+ok "what rests" lay __fput dput getname_flags kmem_cache_alloc
+unload
+is "the text runs no static call of __fput" "$("$ki" disas --live __fput | awk '
+	/STATIC_CALL/ { sites++; after = 1; next }
+	after && / 0x/ { boards += /^\*/; after = 0 }
+	END { print (sites > 0), boards + 0 }')" "1 0"
+near "laid out, they rest as often" "$(rests)" "$voluntary" 100
+preempts full
+n=$(rests)
+ok "switched off, nobody rests ($n)" test "$n" -lt 100
+preempts voluntary
+near "switched on, they do" "$(rests)" "$voluntary" 100
+# Switched again and again: opens open, and each is counted.
+while [ ! -e /tmp/enough ]; do
+	for m in none full voluntary; do preempts $m; done
+done &
+switches=$!
+n=$("$ki" stat --json __fput:entry --own -- "$prog/calls" open 3000 2> /tmp/err | value __fput:entry)
+ok "switched to and fro, opens open" "$prog/calls" open 5000
+touch /tmp/enough
+wait $switches
+rm /tmp/enough
+ok "each close is counted ($n)" test "$n" -ge 3000 -a "$n" -lt 3050
+preempts "$was"
+back "what rests"
 
 # Functions together call each other past the ftrace site, but not while somebody uses ftrace.
 echo 0 > $events/tracing_on

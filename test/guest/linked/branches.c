@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * branches: which static branches of a layout the driver accepts. Prints "ok NAME" or "not ok NAME"
- * for each case; nothing is installed.
+ * branches: which static branches and static calls of a layout the driver accepts. Prints "ok NAME"
+ * or "not ok NAME" for each case; nothing is installed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,16 +40,16 @@ static void lay_out(struct asked *a, const struct ki_function *fn, const struct 
 	free(blocks);
 }
 
-/* The first window that is a static branch, or the first after the entry that is none. */
-static struct ki_window *find(struct asked *a, bool branch)
+/* The first window that has what is written, or the first after the entry that has none. */
+static struct ki_window *find(struct asked *a, uint8_t written)
 {
 	for (size_t i = 1; i < a->plan->windows.n; i++) {
 		struct ki_window *w = &a->plan->windows.v[i];
 
-		if (!(w->flags & KI_WINDOW_BRANCH) == !branch)
+		if ((w->flags & KI_WINDOW_WRITTEN) == written)
 			return w;
 	}
-	printf("not ok there is a static branch\n");
+	printf("not ok there is a static %s\n", written == KI_WINDOW_BRANCH ? "branch" : "call");
 	exit(1);
 }
 
@@ -97,10 +97,22 @@ static void bytes(struct ki_window *w, struct ki_copy *c)
 	w->orig[0] = 0x90;
 }
 
-static void no_branch(struct ki_window *w, struct ki_copy *c)
+static void neither(struct ki_window *w, struct ki_copy *c)
 {
 	(void)c;
-	w->flags &= (uint8_t)~KI_WINDOW_BRANCH;
+	w->flags &= (uint8_t)~KI_WINDOW_WRITTEN;
+}
+
+static void both(struct ki_window *w, struct ki_copy *c)
+{
+	(void)c;
+	w->flags |= KI_WINDOW_WRITTEN;
+}
+
+static void other(struct ki_window *w, struct ki_copy *c)
+{
+	(void)c;
+	w->flags ^= KI_WINDOW_WRITTEN;
 }
 
 static void shorter(struct ki_window *w, struct ki_copy *c)
@@ -112,7 +124,7 @@ static void shorter(struct ki_window *w, struct ki_copy *c)
 static void elsewhere(struct ki_window *w, struct ki_copy *c)
 {
 	(void)w;
-	c->fix[0].target++;
+	c->fix[c->nfix - 1].target++;
 }
 
 static void turned(struct ki_window *w, struct ki_copy *c)
@@ -121,47 +133,80 @@ static void turned(struct ki_window *w, struct ki_copy *c)
 	c->code[1] ^= 1;
 }
 
-static const struct {
+static void to_itself(struct ki_window *w, struct ki_copy *c)
+{
+	c->fix[c->nfix - 1].target = w->addr;
+}
+
+static void back_elsewhere(struct ki_window *w, struct ki_copy *c)
+{
+	(void)w;
+	c->fix[0].target++;
+}
+
+struct spoilt {
 	const char *name;
 	void (*spoil)(struct ki_window *w, struct ki_copy *c);
 	unsigned int reason;
-} cases[] = {
+};
+
+static const struct spoilt branch_cases[] = {
 	{"a static branch asks its key", as_it_is, KI_R_OK},
 	{"one with a springboard", boarded, KI_R_BAD_REQUEST},
 	{"one that is a call, too", a_call, KI_R_BAD_REQUEST},
 	{"one with a jump", a_jump, KI_R_BAD_REQUEST},
 	{"one with bytes that are expected", bytes, KI_R_BAD_REQUEST},
-	{"one as any window", no_branch, KI_R_JUMP_LABEL},
+	{"one as any window", neither, KI_R_JUMP_LABEL},
+	{"one that is a static call, too", both, KI_R_BAD_REQUEST},
+	{"one as a static call", other, KI_R_JUMP_LABEL},
 	{"a part of one", shorter, KI_R_JUMP_LABEL},
 	{"one that leads elsewhere", elsewhere, KI_R_COPY_MISMATCH},
 	{"one that is turned round", turned, KI_R_COPY_MISMATCH},
+	{},
 };
 
-static void spoilt(const struct ki_function *fn, const struct ki_spans *spans)
+static const struct spoilt call_cases[] = {
+	{"a static call calls its trampoline", as_it_is, KI_R_OK},
+	{"a static call with a springboard", boarded, KI_R_BAD_REQUEST},
+	{"a static call that may lead elsewhere", a_call, KI_R_BAD_REQUEST},
+	{"a static call with a jump", a_jump, KI_R_BAD_REQUEST},
+	{"a static call with bytes that are expected", bytes, KI_R_BAD_REQUEST},
+	{"a static call as any window", neither, KI_R_STATIC_CALL},
+	{"a static call as a static branch", other, KI_R_STATIC_CALL},
+	{"a part of a static call", shorter, KI_R_STATIC_CALL},
+	{"a static call of an address", elsewhere, KI_R_COPY_MISMATCH},
+	{"a static call of itself", to_itself, KI_R_COPY_MISMATCH},
+	{"a static call that comes back elsewhere", back_elsewhere, KI_R_COPY_MISMATCH},
+	{},
+};
+
+static void spoilt(const struct ki_function *fn, const struct ki_spans *spans, uint8_t written,
+		   const struct spoilt *c)
 {
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (; c->name; c++) {
 		struct asked a;
 
 		lay_out(&a, fn, spans);
-		a.w = find(&a, true);
-		cases[i].spoil(a.w, &a.plan->copies.v[a.w->first_copy]);
-		say(cases[i].name, &a, cases[i].reason);
+		a.w = find(&a, written);
+		c->spoil(a.w, &a.plan->copies.v[a.w->first_copy]);
+		say(c->name, &a, c->reason);
 	}
 }
 
 /* What is none is said to be one: it has to be of one instruction, which its copy leaves. */
-static void not_one(const struct ki_function *fn, const struct ki_spans *spans)
+static void not_one(const struct ki_function *fn, const struct ki_spans *spans, uint8_t written,
+		    const char *name)
 {
 	struct asked a;
 
 	lay_out(&a, fn, spans);
-	a.w = find(&a, false);
-	a.w->flags |= KI_WINDOW_BRANCH | KI_WINDOW_UNBOARDED;
+	a.w = find(&a, 0);
+	a.w->flags |= written | KI_WINDOW_UNBOARDED;
 	a.w->board = KI_BOARD_TRAP;
 	a.w->bounce = 0;
 	a.w->ncopy = 1;
 	memset(a.w->orig, 0, sizeof(a.w->orig));
-	say("what is no static branch", &a, KI_R_NOT_BOUNDARY);
+	say(name, &a, KI_R_NOT_BOUNDARY);
 }
 
 /* A function that no compiler made, as far as anybody can see: its flags may be in use. */
@@ -174,12 +219,12 @@ static bool without_site(size_t i, const struct ki_function *fn)
 
 	(void)i;
 	if (fn->reason || ki_function_compiled(fn) || ki_spans_find(fn, &spans, &err) || !spans.n ||
-	    ki_spans_add_branches(fn, &spans)) {
+	    ki_spans_add_written(fn, &spans)) {
 		ki_spans_free(&spans);
 		return false;
 	}
 	for (size_t k = 0; k < spans.n; k++)
-		any |= spans.v[k].branch;
+		any |= spans.v[k].written == KI_WINDOW_BRANCH;
 	if (any) {
 		lay_out(&a, fn, &spans);
 		printf("# %s\n", fn->symbol->name);
@@ -207,23 +252,107 @@ static void unsited(void)
 		printf("ok one in a function without an ftrace site # SKIP there is none\n");
 }
 
-int main(void)
+/* ---- static calls that are no calls of the kernel's own ---- */
+
+/* A window more, of an instruction that has none. */
+static bool add_span(const struct ki_function *fn, struct ki_spans *s, uint32_t insn)
 {
-	const struct ki_symbol *sym;
+	struct ki_span *v = calloc(s->n + 1, sizeof(*v));
+	size_t at = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].host != KI_NONE) {
+			free(v);
+			return false;
+		}
+	while (at < s->n && s->v[at].first < insn)
+		at++;
+	memcpy(v, s->v, at * sizeof(*v));
+	memcpy(v + at + 1, s->v + at, (s->n - at) * sizeof(*v));
+	v[at] = (struct ki_span){.addr = fn->insns[insn].addr,
+				 .first = insn,
+				 .host = KI_NONE,
+				 .count = 1,
+				 .len = 5,
+				 .board = KI_BOARD_TRAP,
+				 .written = KI_WINDOW_STATIC_CALL};
+	free(s->v);
+	s->v = v;
+	s->n++;
+	return true;
+}
+
+/* The first of the function's that is such; false: there is none. */
+static bool asked_for(const struct ki_function *fn, const char *name, enum ki_insn_kind kind)
+{
+	struct ki_spans spans = {0};
+	struct ki_err err = {0};
+	struct asked a = {0};
+	uint32_t i = 0;
+
+	while (i < fn->ninsns && (fn->insns[i].reason != KI_R_STATIC_CALL ||
+				  fn->insns[i].len != 5 || fn->insns[i].kind != kind))
+		i++;
+	if (fn->reason || i == fn->ninsns || ki_spans_find(fn, &spans, &err))
+		return false;
+	if (spans.n < 2 || !add_span(fn, &spans, i)) {
+		ki_spans_free(&spans);
+		return false;
+	}
+	lay_out(&a, fn, &spans);
+	a.w = find(&a, KI_WINDOW_STATIC_CALL);
+	a.w->flags |= KI_WINDOW_UNBOARDED;
+	printf("# %s\n", fn->symbol->name);
+	say(name, &a, KI_R_STATIC_CALL);
+	ki_spans_free(&spans);
+	return true;
+}
+
+static void refused(const char *name, bool module, enum ki_insn_kind kind)
+{
+	size_t n;
+	const struct ki_symbol *all = ki_target_symbols(target, &n);
+	struct ki_function *fn;
+	bool found = false;
+
+	for (size_t i = 0; i < n && !found; i++) {
+		if (all[i].alias || !strcmp(all[i].module, "kerninst") ||
+		    !*all[i].module == module || ki_function_analyze(target, &all[i], &fn, NULL))
+			continue;
+		found = ki_function_compiled(fn) && asked_for(fn, name, kind);
+		ki_function_free(fn);
+	}
+	if (!found)
+		printf("not ok %s: there is none\n", name);
+}
+
+static void those_of(const char *name, uint8_t written, const struct spoilt *cases,
+		     const char *none)
+{
+	const struct ki_symbol *sym = ki_target_symbol_named(target, "", name, NULL);
 	struct ki_spans spans;
 	struct ki_function *fn;
 	struct ki_err err = {0};
 
-	if (ki_target_new_live(&target, &err))
-		die(&err);
-	sym = ki_target_symbol_named(target, "", "wake_up_new_task", NULL);
 	if (ki_function_analyze(target, sym, &fn, &err) || ki_spans_find_laid(fn, &spans, &err))
 		die(&err);
-	spoilt(fn, &spans);
-	not_one(fn, &spans);
-	unsited();
+	spoilt(fn, &spans, written, cases);
+	not_one(fn, &spans, written, none);
 	ki_spans_free(&spans);
 	ki_function_free(fn);
+}
+
+int main(void)
+{
+	struct ki_err err = {0};
+
+	if (ki_target_new_live(&target, &err))
+		die(&err);
+	those_of("wake_up_new_task", KI_WINDOW_BRANCH, branch_cases, "what is no static branch");
+	unsited();
+	those_of("__fput", KI_WINDOW_STATIC_CALL, call_cases, "what is no static call");
+	refused("a static call that is a jump", false, KI_INSN_JMP);
+	refused("a static call of a module", true, KI_INSN_CALL);
 	ki_target_free(target);
 	return 0;
 }

@@ -11,6 +11,7 @@
 unsigned long *linker_users, linker_ours, linker_starts[128];
 bool linker_alone;
 void (*linker_branch)(unsigned long addr, unsigned long *key, bool *off);
+unsigned long (*linker_trampoline)(unsigned long addr);
 
 /* ---- the kernel in small ---- */
 
@@ -256,11 +257,11 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
 	u8 flow;
 
-	if (w->branch) {
+	if (w->branch)
 		ki_copy_branch(w, out);
-		return;
-	}
-	if (ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow))
+	else if (w->static_call)
+		ki_copy_static_call(w, out);
+	else if (ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow))
 		abort();
 }
 
@@ -272,6 +273,21 @@ int ki_group_find(const struct ki_group *g, unsigned long addr)
 	return -1;
 }
 
+/* As the request has it; then w has what the driver finds. */
+static void look_at_written(struct ki_win *w, const struct ki_copy *asked, struct ki_copy *c)
+{
+	w->flow[0] = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
+	if (w->branch) {
+		w->target = asked->fix[0].target;
+		linker_branch(w->addr, &w->key, &w->off);
+		ki_copy_branch(w, c);
+		return;
+	}
+	ki_copy_static_call(w, c);
+	w->flow[0] |= KI_FLOW_CALL;
+	w->target = linker_trampoline(w->addr);
+}
+
 static void look_at_copies(struct ki_win *w, const struct ki_copy *copies)
 {
 	unsigned long at = 0;
@@ -280,14 +296,10 @@ static void look_at_copies(struct ki_win *w, const struct ki_copy *copies)
 		struct ki_copy c;
 
 		w->insn_len[i] = copies[i].orig_len;
-		if (w->branch) {
-			w->target = copies[i].fix[0].target;
-			linker_branch(w->addr, &w->key, &w->off);
-			ki_copy_branch(w, &c);
-			w->flow[i] = KI_FLOW_LEAVES | KI_FLOW_DIRECT;
-		} else if (ki_copy_emit(w->addr + at, w->orig + at, w->len - at, &c, &w->flow[i])) {
+		if (w->branch || w->static_call)
+			look_at_written(w, &copies[i], &c);
+		else if (ki_copy_emit(w->addr + at, w->orig + at, w->len - at, &c, &w->flow[i]))
 			abort();
-		}
 		if (memcmp(&c, &copies[i], sizeof(c)))
 			abort();
 		at += c.orig_len;
@@ -308,6 +320,7 @@ static struct ki_win *new_window(const struct ki_window *req, const struct ki_co
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
 	w->calls = req->flags & KI_WINDOW_CALL;
 	w->branch = req->flags & KI_WINDOW_BRANCH;
+	w->static_call = req->flags & KI_WINDOW_STATIC_CALL;
 	for (const unsigned long *s = linker_starts; *s; s++)
 		if (w->addr == *s || w->addr == *s + KI_JMP_LEN) {
 			w->entry = true;

@@ -29,6 +29,8 @@ extern unsigned long linker_starts[128];
 /* Of a static branch: its key's number, and whether it is taken while the key is off. */
 extern void (*linker_branch)(unsigned long addr, unsigned long *key, bool *off);
 #define LINKER_ASKS 7 /* bytes that ask a key */
+/* Of a static call: its trampoline. */
+extern unsigned long (*linker_trampoline)(unsigned long addr);
 
 /* A group of n windows, all of them, of one request; its patch is written at `heap`. */
 struct linked linker_link(uint8_t *heap, const struct ki_window *windows, uint32_t n,

@@ -87,6 +87,43 @@ static const char *const plain[] = {
 };
 /* clang-format on */
 
+/*
+ * A static call as the kernel writes it: a call, a nop, what clears %eax. And what stands behind
+ * CALLEE: its trampolines, and the function that does the latter.
+ */
+static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0, 0}, zero5[] = {0x2e, 0x2e, 0x2e, 0x31, 0xc0};
+#define TRAMPOLINE     (CALLEE + 16) /* jmp CALLEE */
+#define TRAMPOLINE_NOP (CALLEE + 24) /* ret */
+#define TRAMPOLINE_0   (CALLEE + 32) /* jmp to what follows: xor %eax,%eax; ret */
+static const uint8_t trampolines[] = {0xe9, 0xeb, 0xff, 0xff, 0xff, 0x0f, 0xb9, 0xcc, 0xc3,
+				      0xcc, 0xcc, 0xcc, 0xcc, 0x0f, 0xb9, 0xcc, 0xe9, 3,
+				      0,    0,	  0,	0x0f, 0xb9, 0xcc, 0x31, 0xc0, 0xc3};
+
+static void emit_static_call(void)
+{
+	emit_row(5, KI_R_STATIC_CALL, 0);
+	switch (random_below(3)) {
+	case 0:
+		memcpy(gen.p, nop5, sizeof(nop5));
+		break;
+	case 1:
+		memcpy(gen.p, zero5, sizeof(zero5));
+		break;
+	default:
+		emit("e8");
+		emit_rel32(CALLEE);
+		return;
+	}
+	gen.p += sizeof(nop5);
+}
+
+const uint8_t *random_trampoline(const uint8_t *site)
+{
+	if (!memcmp(site, nop5, sizeof(nop5)))
+		return TRAMPOLINE_NOP;
+	return memcmp(site, zero5, sizeof(zero5)) ? TRAMPOLINE : TRAMPOLINE_0;
+}
+
 static void emit_filler(unsigned int b)
 {
 	unsigned int what = random_below(20);
@@ -102,6 +139,8 @@ static void emit_filler(unsigned int b)
 		emit("f0 ff 07"); /* lock incl (%rdi) */
 	} else if (what == 3) {
 		emit("ff d6"); /* call *%rsi */
+	} else if (what == 4) {
+		emit_static_call();
 	} else {
 		emit(plain[random_below(sizeof(plain) / sizeof(*plain))]);
 	}
@@ -193,7 +232,8 @@ static bool resolve(void)
 		if (gen.refs[i].row >= 0) {
 			struct ki_reserved_row *row = &random_code.rows[gen.refs[i].row];
 
-			row->target = row->reason == KI_R_LOCK_PREFIX ? 0 : (uintptr_t)to;
+			if (row->reason == KI_R_EXTABLE || row->reason == KI_R_JUMP_LABEL)
+				row->target = (uintptr_t)to;
 			continue;
 		}
 		disp = to - (gen.refs[i].at + gen.refs[i].width);
@@ -213,6 +253,7 @@ void random_code_lay(void)
 	memset(&random_code, 0, sizeof(random_code));
 	memset(CODE, 0xcc, TEXT_LEN);
 	memcpy(CALLEE, callee, sizeof(callee));
+	memcpy(TRAMPOLINE, trampolines, sizeof(trampolines));
 	exec_pad(TAIL, 1);
 	exec_pad(RETURNED, 2);
 }

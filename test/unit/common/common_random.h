@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A function made at random, in the memory of common_exec.h: blocks of a few instructions, with
- * branches, loops, calls, tail jumps, static branches and exception rows between them. No two
- * edges of a block lead to the same place, and it comes to an end: what goes back counts %r15d
- * down.
+ * branches, loops, calls, tail jumps, static branches, static calls and exception rows between
+ * them. No two edges of a block lead to the same place, and it comes to an end: what goes back
+ * counts %r15d down.
  *
  * Run it with: %rcx not 0 and small; %rdx: TAIL; %rsi: CALLEE; %rdi: data; %r15 small; RETURNED on
  * the stack.
@@ -31,6 +31,9 @@ struct random_code {
 extern struct random_code random_code; /* the last one that was made */
 
 void random_code_make(void);
+
+/* What does the same as a static call of it does as it is written now. */
+const uint8_t *random_trampoline(const uint8_t *site);
 
 unsigned int random_below(unsigned int n);
 /* The numbers below n, in some order. */

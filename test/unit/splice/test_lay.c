@@ -34,7 +34,7 @@ static struct ki_function *fn;
 static struct ki_spans spans;
 static struct ki_plan *plan;
 static struct linked linked;
-static size_t executions, counted, asking;
+static size_t executions, counted, asking, calling;
 
 static void analyse(void)
 {
@@ -42,7 +42,7 @@ static void analyse(void)
 	assert_int_equal(ki_plan_new(&plan), 0);
 }
 
-/* ---- static branches ---- */
+/* ---- static branches and calls ---- */
 
 static bool flags_are_free(uint32_t block)
 {
@@ -60,16 +60,18 @@ static bool flags_are_free(uint32_t block)
 	return is_free;
 }
 
-/* Of functions that leave the flags free at all of them. */
-static void add_branches(void)
+/* Of functions that leave the flags free at all static branches. */
+static void add_written(void)
 {
 	for (uint32_t e = 0; e < fn->nedges; e++)
 		if (fn->insns[fn->edges[e].insn].flags & KI_INSN_JUMP_LABEL &&
 		    !flags_are_free(fn->edges[e].to_block))
 			return;
-	assert_int_equal(ki_spans_add_branches(fn, &spans), 0);
-	for (size_t i = 0; i < spans.n; i++)
-		asking += spans.v[i].branch;
+	assert_int_equal(ki_spans_add_written(fn, &spans), 0);
+	for (size_t i = 0; i < spans.n; i++) {
+		asking += spans.v[i].written == KI_WINDOW_BRANCH;
+		calling += spans.v[i].written == KI_WINDOW_STATIC_CALL;
+	}
 }
 
 #define KEYS 512 /* more than a function has, where no random code reaches */
@@ -85,6 +87,11 @@ static void make_key(unsigned long addr, unsigned long *key, bool *off)
 	*off = random_below(2);
 	*number = taken != *off ? on[random_below(3)] : 0;
 	*key = (uintptr_t)number;
+}
+
+static unsigned long find_trampoline(unsigned long addr)
+{
+	return (uintptr_t)random_trampoline((const uint8_t *)addr);
 }
 
 static void release(void)
@@ -239,7 +246,7 @@ static void try_function(unsigned int number)
 	random_code_make();
 	analyse();
 	if (number % 4)
-		add_branches();
+		add_written();
 	assert_true(fn->nblocks <= 64);
 	random_order(blocks, fn->nblocks);
 	lay_out(blocks);
@@ -274,9 +281,10 @@ static void they_do_what_they_did(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < FUNCTIONS; i++)
 		try_function(i);
-	print_message("%u functions, %zu executions, %zu points exact, %zu static branches\n",
-		      FUNCTIONS, executions, counted, asking);
-	assert_true(asking > FUNCTIONS / 20);
+	print_message("%u functions, %zu executions, %zu points exact, %zu static branches, %zu "
+		      "static calls\n",
+		      FUNCTIONS, executions, counted, asking, calling);
+	assert_true(asking > FUNCTIONS / 20 && calling > FUNCTIONS / 4);
 	assert_true(executions >= FUNCTIONS * ROUNDS && counted > FUNCTIONS * 16);
 }
 
@@ -383,5 +391,6 @@ int main(void)
 
 	run_init();
 	linker_branch = make_key;
+	linker_trampoline = find_trampoline;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
