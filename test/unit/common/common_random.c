@@ -8,6 +8,7 @@
 #define BLOCKS_MAX 14
 
 struct random_code random_code;
+bool random_static_calls;
 
 static struct {
 	uint8_t *p;
@@ -139,7 +140,7 @@ static void emit_filler(unsigned int b)
 		emit("f0 ff 07"); /* lock incl (%rdi) */
 	} else if (what == 3) {
 		emit("ff d6"); /* call *%rsi */
-	} else if (what == 4) {
+	} else if (what == 4 && random_static_calls) {
 		emit_static_call();
 	} else {
 		emit(plain[random_below(sizeof(plain) / sizeof(*plain))]);

@@ -11,6 +11,7 @@
 #ifndef COMMON_RANDOM_H
 #define COMMON_RANDOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common_exec.h"
@@ -32,7 +33,10 @@ extern struct random_code random_code; /* the last one that was made */
 
 void random_code_make(void);
 
-/* What does the same as a static call of it does as it is written now. */
+/* Are there static calls in it? */
+extern bool random_static_calls;
+
+/* The trampoline of one, which does what is written there now. */
 const uint8_t *random_trampoline(const uint8_t *site);
 
 unsigned int random_below(unsigned int n);

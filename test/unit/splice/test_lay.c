@@ -392,5 +392,6 @@ int main(void)
 	run_init();
 	linker_branch = make_key;
 	linker_trampoline = find_trampoline;
+	random_static_calls = true;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
