@@ -22,6 +22,19 @@ static uint64_t pick_bounce(const struct ki_window *w, const struct ki_window *o
 	return w->addr + 2 + rng_below(r, 128);
 }
 
+/* As what the kernel writes, most often in the form that such windows have. */
+static void be_written(struct ki_window *w, struct rng *r)
+{
+	w->flags = (rng_one_in(r, 2) ? KI_WINDOW_BRANCH : KI_WINDOW_STATIC_CALL) | KI_WINDOW_LAID |
+		   KI_WINDOW_UNBOARDED;
+	if (rng_one_in(r, 4))
+		return;
+	w->board = KI_BOARD_TRAP;
+	w->bounce = 0;
+	w->ncopy = 1;
+	memset(w->orig, 0, sizeof(w->orig));
+}
+
 void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r)
 {
 	unsigned int i;
@@ -40,7 +53,6 @@ void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r)
 		if (rng_one_in(r, 8))
 			w[i].flags |= KI_WINDOW_CALL | (w[i].group ? KI_WINDOW_LAID : 0);
 		if (w[i].group && rng_one_in(r, 8))
-			w[i].flags = (rng_one_in(r, 2) ? KI_WINDOW_BRANCH : KI_WINDOW_STATIC_CALL) |
-				     KI_WINDOW_LAID | KI_WINDOW_UNBOARDED;
+			be_written(&w[i], r);
 	}
 }
