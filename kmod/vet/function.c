@@ -148,14 +148,28 @@ static bool ends_for_good(const struct ki_verifier *v, const struct ki_head *in,
 	return !direct_branch(in) || ki_verifier_is_text(end + in->imm);
 }
 
+#define KI_ENDBR_LEN 4
+
+/* endbr64, or what kernels of 6.2 and later, and of 6.15 and later, write over unused ones. */
+static bool begins_with_endbr(const struct ki_verifier *v)
+{
+	static const u8 forms[][KI_ENDBR_LEN] = {
+		{0xf3, 0x0f, 0x1e, 0xfa}, {0x66, 0x0f, 0x1f, 0x00}, {0x0f, 0x1f, 0x40, 0xd6}};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(forms); i++)
+		if (!memcmp(v->bytes, forms[i], KI_ENDBR_LEN))
+			return true;
+	return false;
+}
+
 /* Where the function's own code begins: endbr64 and the ftrace site, on or off, stand before. */
 static unsigned long body_offset(const struct ki_verifier *v)
 {
-	static const u8 endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	unsigned long size = v->end - v->start, at = 0;
 
-	if (size > sizeof(endbr) && !memcmp(v->bytes, endbr, sizeof(endbr)))
-		at = sizeof(endbr);
+	if (size > KI_ENDBR_LEN && begins_with_endbr(v))
+		at = KI_ENDBR_LEN;
 	if (size > at + KI_JMP_LEN &&
 	    ki_call(ftrace_location_range)(v->start + at, v->start + at) == v->start + at)
 		at += KI_JMP_LEN;
