@@ -137,6 +137,15 @@ static void trim(struct work_struct *unused)
 	mutex_unlock(&ki_heap_size_lock);
 }
 
+/* Steps that are free now go if they are so in a while. */
+static void rest_free_steps(void)
+{
+	mutex_lock(&ki_heap_lock);
+	if (ki_blocks_steps_needed(ki_heap_steps) < ki_heap_steps)
+		trim_after(KI_HEAP_REST);
+	mutex_unlock(&ki_heap_lock);
+}
+
 bool ki_heap_is_full(void)
 {
 	bool full;
@@ -255,8 +264,10 @@ int ki_heap_alloc_filled(const struct ki_filled *as, u32 norc, u32 nex, u32 *pad
 	while (!err && !(*out = alloc_filled_now(need, as, pad, rest, &steps)))
 		if (steps >= KI_HEAP_FILLED || grow(steps, false))
 			err = -ENOSPC;
-	if (err)
+	if (err) {
 		*pad = 0;
+		rest_free_steps(); /* it has grown in vain */
+	}
 	free_rests(rest);
 	return err;
 }
@@ -287,9 +298,8 @@ void ki_heap_free(struct ki_block *b)
 	ki_text_fill_heap(ki_heap_addr(b), ki_heap_bytes(b));
 	mutex_lock(&ki_heap_lock);
 	ki_blocks_give(b);
-	if (ki_blocks_steps_needed(ki_heap_steps) < ki_heap_steps)
-		trim_after(KI_HEAP_REST);
 	mutex_unlock(&ki_heap_lock);
+	rest_free_steps();
 }
 
 void ki_heap_info(struct ki_info *info)

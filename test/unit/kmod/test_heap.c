@@ -346,6 +346,22 @@ static void in_one_page(void)
 	assert_int_equal(larges, 0);
 }
 
+/* A byte that would have to trap is the same for all of the heap: what came for it goes. */
+static void grow_in_vain(void)
+{
+	const struct ki_filled far = {64, (unsigned long)heap_bytes - 0x1000000, 1 << 3};
+	struct ki_block *block;
+	u32 pad;
+
+	trim_asked = readers = false;
+	assert_int_equal(steps, 0);
+	assert_int_equal(ki_heap_alloc_filled(&far, 1, 0, &pad, &block), -ENOSPC);
+	assert_true(steps > 1);
+	assert_true(trim_asked);
+	trim(NULL);
+	assert_int_equal(taken, 0);
+}
+
 static void patches_come_and_go(void **state)
 {
 	size_t i;
@@ -362,6 +378,7 @@ static void patches_come_and_go(void **state)
 	pieces = readers = false;
 	trim(NULL);
 	in_one_page();
+	grow_in_vain();
 	assert_false(come(MOST * KI_HEAP_STEP, 1, 0, false));
 	assert_false(come(MOST * KI_HEAP_STEP + 1, 1, 0, true));
 	assert_true(come(MOST * KI_HEAP_STEP, heap_end.orcs, heap_end.exs, true));
