@@ -78,11 +78,11 @@ static bool is_same(const struct ki_long_code *c, const struct ki_code *s)
 
 static void set_code(struct plan_code *pc, const struct ki_long_code *code)
 {
-	pc->code = *code;
-	pc->req = (struct ki_long){.len = code->len,
-				   .nfix = code->nfix,
-				   .code = (uintptr_t)code->code,
-				   .fixups = (uintptr_t)code->fix};
+	*pc = (struct plan_code){.code = *code,
+				 .req = {.len = code->len,
+					 .nfix = code->nfix,
+					 .code = (uintptr_t)code->code,
+					 .fixups = (uintptr_t)code->fix}};
 }
 
 int ki_plan_add_code(struct ki_plan *p, const struct ki_insertion *at, struct ki_long_code *code,
