@@ -30,11 +30,21 @@ start_load() {
 		events { }
 		http { access_log off; server { listen 127.0.0.1:8080; root $top; } }
 	END
+	touch "$work/loaded"
 	nginx -c "$work/nginx.conf" 2> /dev/null &
+	servers=($!)
 	sleep 1
 	wrk -t 1 -c 4 -d 600s http://127.0.0.1:8080/README.md > /dev/null 2>&1 &
-	while :; do gcc -O2 -I "$top/include" -c -o "$work/a.o" "$top/examples/load.c"; done > /dev/null 2>&1 &
-	while :; do tar -C "$top" -cf - lib kmod include | cat > /dev/null; done 2> /dev/null &
+	servers+=($!)
+	while [ -e "$work/loaded" ]; do gcc -O2 -I "$top/include" -c -o "$work/a.o" "$top/examples/load.c"; done > /dev/null 2>&1 &
+	while [ -e "$work/loaded" ]; do tar -C "$top" -cf - lib kmod include | cat > /dev/null; done 2> /dev/null &
+}
+
+# Compiler and tar end their turn: one that was killed would leave what it had started.
+stop_load() {
+	rm "$work/loaded"
+	kill "${servers[@]}" 2> /dev/null
+	wait 2> /dev/null
 }
 
 hash_of_text() { kerninst info --quick --json --text-hash | sed -n 's/.*"text_hash":"\([0-9a-f]*\)".*/\1/p'; }
@@ -81,8 +91,7 @@ head -n 16 "$work/calls"
 
 say "And nothing is left"
 progress "stopping the load, hashing the text again"
-# shellcheck disable=SC2046
-kill $(jobs -p) 2> /dev/null
+stop_load
 after=$(hash_of_text)
 echo "kernel text before:  $before"
 echo "kernel text after:   $after"
