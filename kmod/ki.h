@@ -104,12 +104,12 @@ struct ki_win {
 	struct rb_node node;
 	unsigned long addr;
 	unsigned long bounce_at; /* KI_BOARD_BOUNCE */
-	u8 len;
-	u8 ncopy;
+	u8 len, ncopy;
 	u8 board;	     /* enum ki_board_kind */
 	bool boarded;	     /* has a springboard */
 	bool wait;	     /* an instruction boundary is inside the springboard */
 	u8 inner;	     /* which: bit 0 is one byte after its beginning */
+	bool aside;	     /* laid out: it begins in a page's last KI_ASIDE bytes */
 	bool calls;	     /* its call may lead elsewhere where it stands: direct.c */
 	bool entry;	     /* the first instruction is that of the function's body */
 	u8 body;	     /* entry: bytes before it in the function: endbr64, the ftrace site */
@@ -146,7 +146,7 @@ struct ki_group {
 	u32 *at, *next_at;     /* where each window begins in the patch; in the one being made */
 	u32 *order;    /* laid out: the index of the window at each place. NULL: as in the text */
 	u32 functions; /* laid out: so many */
-	bool joined;   /* laid out: calls lead to them past their ftrace sites */
+	bool asides, joined; /* laid out: some stand aside; calls lead past their ftrace sites */
 	struct ki_direct *direct, *next_direct; /* of each window: where its call leads; or NULL */
 	struct ki_account *account; /* to which windows and patch are charged; NULL: not yet */
 	u32 heap;		    /* bytes of the patch that are charged */

@@ -128,7 +128,13 @@ struct ki_evolve_options {
 			     executed at all is hot */
 	bool apart;	  /* each function by itself, instead of the kernel's together (splice.h) */
 	bool retarget;	  /* direct calls by the kernel's other functions lead there, too */
+	size_t cache;	  /* KiB of the processor's first-level cache of code; 0: unknown. If hot
+			     blocks of functions together take more, those that are executed less
+			     often stand aside (splice.h). */
 };
+
+/* Of this machine, in KiB; 0: the kernel does not say. */
+size_t ki_evolve_code_cache(void);
 
 int ki_evolve_new(struct ki_target *t, const struct ki_evolve_options *o, struct ki_evolve **out,
 		  struct ki_err *err);

@@ -288,6 +288,7 @@ struct ki_layout {
 	const uint32_t *blocks; /* the numbers of its blocks, each once, in the order wanted */
 	uint32_t nhot;		/* so many of them, which come first, are hot */
 	uint32_t turn;		/* what has a smaller one stands before it; else by address */
+	bool aside;		/* its hot blocks stand aside, in the last bytes of pages */
 	uint64_t call;		/* not 0: where fn calls; blocks and nhot are not looked at */
 	uint32_t id;		/* out: of a chunk without code, which keeps it so */
 };
@@ -300,6 +301,10 @@ struct ki_layout {
  * anything else of these functions is added. It is so or it is refused, all of it: -EINVAL for
  * what is no order, a reason for a function that cannot be moved. All are of the kernel, or of one
  * module, and in order of address.
+ *
+ * Hot blocks that stand aside are in the last KI_ASIDE bytes of pages, and all others are not: in a
+ * first-level cache, which finds its sets by the bits within a page, the ones do not take the
+ * others' place. Cold blocks stand between them.
  *
  * A call (ki_span_of_call) of another function is changed where it stands in the text: it leads
  * past the ftrace site of a function that is laid out, which the caller goes to itself as soon as

@@ -83,7 +83,17 @@ struct ki_window {
 #define KI_WINDOW_BRANCH      0x8  /* laid out: a static branch, which asks its key in the patch */
 #define KI_WINDOW_STATIC_CALL 0x10 /* laid out: a static call, of its trampoline in the patch */
 #define KI_WINDOW_WRITTEN     (KI_WINDOW_BRANCH | KI_WINDOW_STATIC_CALL) /* by the kernel */
-#define KI_WINDOW_FLAGS	      0x1f
+#define KI_WINDOW_ASIDE	      0x20 /* laid out: it begins in the last KI_ASIDE bytes of a page */
+#define KI_WINDOW_FLAGS	      0x3f
+
+/*
+ * Of a group in which some windows stand aside, the others begin before the last KI_ASIDE bytes of
+ * a page. So both have their own sets of a cache that finds its sets by the bits within a page.
+ * What is between is filled with int3. Windows take turns in standing aside, in the order of their
+ * places, KI_ASIDES times at most.
+ */
+#define KI_ASIDE  512
+#define KI_ASIDES 2048
 
 /*
  * Where a chunk stands, seen from one displaced instruction.

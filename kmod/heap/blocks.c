@@ -206,29 +206,31 @@ static u32 large_end(u32 units)
 }
 
 /* Where in a free block `need` fits into large pages: units before it; or false. */
-static bool fits_large(struct ki_block *b, struct ki_extent need, u32 *front)
+static bool fits_large(struct ki_block *b, struct ki_extent need, bool paged, u32 *front)
 {
 	const u32 step = KI_HEAP_STEP / KI_HEAP_UNIT;
 	u32 at = b->at.units, stop = at + extent(b).units, end;
 
 	while (at < stop) {
 		end = min(large_end(at), stop);
+		if (paged && end != at)
+			at = round_up(at, (u32)PAGE_SIZE / KI_HEAP_UNIT);
 		*front = at - b->at.units;
 		if (at + need.units <= end && ki_extent_holds(extent_after(b, *front), need))
 			return true;
-		at = end == at ? round_down(at + step, step) : end;
+		at = end <= at ? round_down(at + step, step) : end;
 	}
 	return false;
 }
 
-static struct ki_block *find_large(struct ki_extent need, u32 *front)
+static struct ki_block *find_large(struct ki_extent need, bool paged, u32 *front)
 {
 	struct ki_block *b;
 	u32 c;
 
 	for (c = class_of(need.units, need.orcs); c < KI_HEAP_CLASSES; c++)
 		list_for_each_entry (b, &ki_classes[c], in_class) {
-			if (fits_large(b, need, front))
+			if (fits_large(b, need, paged, front))
 				return b;
 			cond_resched();
 		}
@@ -296,10 +298,10 @@ struct ki_block *ki_blocks_take_filled(struct ki_extent need, const struct ki_fi
 	return cut_after(b, front, need, rest);
 }
 
-struct ki_block *ki_blocks_take_large(struct ki_extent need, struct ki_block **rest)
+struct ki_block *ki_blocks_take_large(struct ki_extent need, bool paged, struct ki_block **rest)
 {
 	u32 front = 0;
-	struct ki_block *b = find_large(need, &front);
+	struct ki_block *b = find_large(need, paged, &front);
 
 	return b ? cut_after(b, front, need, rest) : NULL;
 }

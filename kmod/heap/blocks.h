@@ -18,7 +18,7 @@ struct ki_block *ki_blocks_take(struct ki_extent need, struct ki_block **rest);
 struct ki_block *ki_blocks_take_filled(struct ki_extent need, const struct ki_filled *as, u32 *pad,
 				       struct ki_block **rest);
 /* From pages of 2 MiB alone. */
-struct ki_block *ki_blocks_take_large(struct ki_extent need, struct ki_block **rest);
+struct ki_block *ki_blocks_take_large(struct ki_extent need, bool paged, struct ki_block **rest);
 void ki_blocks_give(struct ki_block *b);
 u32 ki_blocks_bytes(struct ki_block *b);
 bool ki_blocks_is_large(struct ki_block *b); /* all of it is in pages of 2 MiB */

@@ -197,14 +197,15 @@ int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **ou
 	return err;
 }
 
-static struct ki_block *alloc_large_now(struct ki_extent need, struct ki_block **rest, u32 *steps)
+static struct ki_block *alloc_large_now(struct ki_extent need, bool paged, struct ki_block **rest,
+					u32 *steps)
 {
 	struct ki_block *b = NULL;
 
 	mutex_lock(&ki_heap_lock);
 	*steps = ki_heap_steps;
 	if (ki_blocks_leave_reserve(need))
-		b = ki_blocks_take_large(need, rest);
+		b = ki_blocks_take_large(need, paged, rest);
 	mutex_unlock(&ki_heap_lock);
 	return b;
 }
@@ -223,7 +224,7 @@ static void free_rests(struct ki_block **rest)
 	kfree(rest[1]);
 }
 
-int ki_heap_alloc_large(u32 len, u32 norc, u32 nex, struct ki_block **out)
+int ki_heap_alloc_large(u32 len, u32 norc, u32 nex, bool paged, struct ki_block **out)
 {
 	struct ki_extent need = {DIV_ROUND_UP(len, KI_HEAP_UNIT), norc, nex};
 	struct ki_block *rest[2];
@@ -233,7 +234,7 @@ int ki_heap_alloc_large(u32 len, u32 norc, u32 nex, struct ki_block **out)
 	*out = NULL;
 	if (!err && !may_fit(need))
 		err = -ENOSPC;
-	while (!err && !(*out = alloc_large_now(need, rest, &steps)))
+	while (!err && !(*out = alloc_large_now(need, paged, rest, &steps)))
 		err = grow(steps, true);
 	free_rests(rest);
 	return err;

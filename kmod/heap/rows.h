@@ -62,8 +62,11 @@ void ki_name_drop(const struct ki_patch *p);
 /* heap.c; has a lock of its own */
 /* -ENOSPC: full */
 int __must_check ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **out);
-/* The same in pages of 2 MiB, never from what is kept in reserve. -ENOSPC: there are none. */
-int __must_check ki_heap_alloc_large(u32 len, u32 norc, u32 nex, struct ki_block **out);
+/*
+ * The same in pages of 2 MiB, never from what is kept in reserve. paged: at the beginning of a page
+ * of 4 KiB. -ENOSPC: there are none.
+ */
+int __must_check ki_heap_alloc_large(u32 len, u32 norc, u32 nex, bool paged, struct ki_block **out);
 /* A patch of len bytes that is to begin at base + a distance that traps where inner says. */
 struct ki_filled {
 	u32 len;

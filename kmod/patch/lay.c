@@ -20,6 +20,13 @@
  *
  * Windows of several functions may stand in a group: join.c.
  *
+ * Some windows of a layout may stand aside: in the last bytes of pages, where the others do not
+ * stand. A first-level cache finds its sets by the bits within a page. Code may be larger than the
+ * cache, and be executed again and again from beginning to end. Then each line misses: it was used
+ * longest ago when it is wanted. If most of it takes turns in a few sets, what stands in the others
+ * stays. (Hashemi, Kaeli and Calder, "Efficient Procedure Mapping
+ * Using Cache Line Coloring", PLDI 1997.)
+ *
  * Calls are made from the patch: they return into it. (In all other patches none does: patch.c,
  * copy.c.) That is what a layout is for: what is executed one after the other stands so, and a
  * call that stays in the text would take its cache line and two jumps. So a task may be in a
@@ -38,8 +45,9 @@
 
 #define KI_CALL	   0xe8
 #define KI_JCC	   0x0f /* and 0x80 + the condition, which its lowest bit turns round */
-#define KI_SHORT   2	/* bytes of a short branch */
-#define KI_PER_WIN 2	/* branches at the end of a window: its own, and a jump after it */
+#define KI_JCC_LEN 6
+#define KI_SHORT   2 /* bytes of a short branch */
+#define KI_PER_WIN 2 /* branches at the end of a window: its own, and a jump after it */
 
 u32 ki_lay_at(const struct ki_group *g, u32 place)
 {
@@ -68,6 +76,7 @@ static u16 take_places(struct ki_group *g, const struct ki_window *req)
 			return KI_R_BAD_LAYOUT;
 		g->order[req[i].place] = i;
 		g->v[i]->place = req[i].place;
+		g->asides |= g->v[i]->aside;
 		functions += g->v[i]->entry && !g->v[i]->calls;
 		g->v[i]->function = functions;
 	}
@@ -115,7 +124,8 @@ u16 ki_lay_same(const struct ki_group *g, struct ki_win *const *wins, const stru
 	if (!g->order || n != g->n || !all_laid(req, n))
 		return KI_R_GROUP_MIXED;
 	for (i = 0; i < n; i++)
-		if (wins[i]->place != req[i].place)
+		if (wins[i]->place != req[i].place ||
+		    wins[i]->aside != !!(req[i].flags & KI_WINDOW_ASIDE))
 			return KI_R_GROUP_MIXED;
 	return KI_R_OK;
 }
@@ -192,11 +202,47 @@ static void put_jump(struct ki_link *l, const struct ki_win *w, unsigned long ad
 	put_branch(l, addr, &jmp, 1, to, wide_of(l, w, which));
 }
 
+/* Where in its page a patch with windows aside, which begins with one, has its next byte. */
+static u32 in_page(const struct ki_link *l)
+{
+	return (l->len - l->pad) % PAGE_SIZE;
+}
+
+static bool may_begin(const struct ki_win *w, u32 in_page)
+{
+	return (in_page % PAGE_SIZE >= PAGE_SIZE - KI_ASIDE) == w->aside;
+}
+
+void ki_lay_begin(struct ki_link *l, const struct ki_win *w)
+{
+	u32 at = in_page(l);
+
+	if (!l->group->asides || may_begin(w, at))
+		return;
+	if (++l->npads > KI_ASIDES)
+		l->reason = KI_R_BAD_LAYOUT;
+	else
+		ki_link_fill(l, PAGE_SIZE - (w->aside ? KI_ASIDE : 0) - at);
+}
+
+/* Does the window that is next begin here, and after a branch, too, that is put here? */
+static bool follows(const struct ki_link *l, const struct ki_win *then)
+{
+	return !l->group->asides ||
+	       (may_begin(then, in_page(l)) && may_begin(then, in_page(l) + KI_JCC_LEN));
+}
+
+/* Control that comes to the end of what has been put gets to this address. */
+static bool falls_to(const struct ki_link *l, const struct ki_win *then, u64 addr)
+{
+	return then && then->addr == addr && follows(l, then);
+}
+
 void ki_lay_fall(struct ki_link *l, const struct ki_win *w, const struct ki_win *then)
 {
 	unsigned long behind = w->addr + w->len;
 
-	if (!then || then->addr != behind)
+	if (!falls_to(l, then, behind))
 		put_jump(l, w, behind, behind, 1);
 }
 
@@ -208,7 +254,7 @@ static void put_condition(struct ki_link *l, const struct ki_win *w, const struc
 	u64 target = c->fix[0].target;
 	u8 op[2] = {c->code[0], c->code[1] ^ w->off};
 
-	if (then && then->addr == target && target != behind) {
+	if (falls_to(l, then, target) && target != behind) {
 		op[1] ^= 1;
 		put_branch(l, addr, op, 2, behind, wide_of(l, w, 0));
 		return;
@@ -226,7 +272,7 @@ bool ki_lay_end(struct ki_link *l, const struct ki_win *w, const struct ki_win *
 		return false;
 	ki_win_copy(w, last, &c);
 	if (flow & KI_FLOW_ENDS) {
-		if (!then || then->addr != c.fix[0].target)
+		if (!falls_to(l, then, c.fix[0].target))
 			put_jump(l, w, ki_win_insn(w, last), c.fix[0].target, 0);
 		return true;
 	}

@@ -46,6 +46,13 @@ void ki_link_put(struct ki_link *l, const u8 *code, u32 len, const struct ki_fix
 	l->len += len;
 }
 
+void ki_link_fill(struct ki_link *l, u32 len)
+{
+	if (l->buf)
+		memset(l->buf + l->len, KI_INT3, len);
+	l->len += len;
+}
+
 void ki_link_origin(const struct ki_link *l, u32 len, unsigned long addr)
 {
 	if (l->buf)

@@ -19,6 +19,7 @@ struct ki_link {
 	u32 inner[KI_FILL]; /* where the instruction at byte 1 + [i] of the first window stands */
 	bool ways;	    /* back: returns.c */
 	bool calls;	    /* functions return into it: lay.c */
+	u32 npads;	    /* lay.c: how often the next window stands elsewhere in a page */
 	u8 *wide;	    /* lay.c: branches that do not reach in their short form */
 	u8 *enter;	    /* join.c: how each window is entered */
 	unsigned long users, ours; /* the kernel's list of who uses ftrace, and our own there */
@@ -31,6 +32,8 @@ struct ki_link {
 /* link.c */
 /* Code is next. */
 void ki_link_put(struct ki_link *l, const u8 *code, u32 len, const struct ki_fixup *fix, u32 nfix);
+/* Bytes are next that are not executed. */
+void ki_link_fill(struct ki_link *l, u32 len);
 /* The next len bytes belong to the original at addr. */
 void ki_link_origin(const struct ki_link *l, u32 len, unsigned long addr);
 /* A jump is next, where the stack is as at addr, and `pushed` bytes deeper. */
@@ -55,6 +58,8 @@ void ki_lay_call(struct ki_link *l, const struct ki_win *w, u8 insn, unsigned lo
 bool ki_lay_end(struct ki_link *l, const struct ki_win *w, const struct ki_win *then);
 /* Of a static branch: its key is looked at. Its copy, which jumps if that is not 0, is next. */
 void ki_lay_ask(struct ki_link *l, const struct ki_win *w);
+/* The window, with what stands before it, is next: where it may begin in a page. */
+void ki_lay_begin(struct ki_link *l, const struct ki_win *w);
 /* Control falls out of the window. */
 void ki_lay_fall(struct ki_link *l, const struct ki_win *w, const struct ki_win *then);
 /* Room for what is noted of branches; 0, -ENOMEM. */

@@ -298,12 +298,14 @@ static void link_all(struct ki_link *l)
 	u32 i, next = 0;
 
 	l->len = l->pad;
+	l->npads = 0;
 	l->reason = KI_R_OK;
 	ki_rows_start(&l->rows);
 	for (i = 0; i < g->n; i++) {
 		u32 at = ki_lay_at(g, i);
 		const struct ki_win *w = g->v[at];
 
+		ki_lay_begin(l, w);
 		if (ki_join_asks(l, at))
 			ki_join_enter(l, at);
 		g->next_at[at] = l->len;
@@ -392,7 +394,7 @@ static int take_place(struct ki_link *l, bool reserve, bool *filled, struct ki_b
 	int err = -ENOSPC;
 
 	if (l->group->order)
-		err = ki_heap_alloc_large(l->len, l->rows.norc, l->rows.nex, b);
+		err = ki_heap_alloc_large(l->len, l->rows.norc, l->rows.nex, l->npads, b);
 	*filled = false;
 	if (!err)
 		return 0;

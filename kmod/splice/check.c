@@ -55,8 +55,9 @@ static u16 shape_of_board(const struct ki_window *w)
 static bool fits_group(const struct ki_window *w)
 {
 	if (w->group)
-		return !(w->flags & KI_WINDOW_CALL) || w->flags & KI_WINDOW_LAID;
-	return !(w->flags & (KI_WINDOW_UNBOARDED | KI_WINDOW_LAID));
+		return !(w->flags & (KI_WINDOW_CALL | KI_WINDOW_ASIDE)) ||
+		       w->flags & KI_WINDOW_LAID;
+	return !(w->flags & (KI_WINDOW_UNBOARDED | KI_WINDOW_LAID | KI_WINDOW_ASIDE));
 }
 
 /* The kernel writes it, so nothing is expected there, and nothing of ours ever stands there. */
@@ -65,7 +66,7 @@ static bool is_written(const struct ki_window *w)
 	u8 what = w->flags & KI_WINDOW_WRITTEN;
 
 	return what != KI_WINDOW_WRITTEN &&
-	       w->flags == (what | KI_WINDOW_LAID | KI_WINDOW_UNBOARDED) &&
+	       (w->flags & ~KI_WINDOW_ASIDE) == (what | KI_WINDOW_LAID | KI_WINDOW_UNBOARDED) &&
 	       w->board == KI_BOARD_TRAP && w->ncopy == 1 && is_zero(w->orig, KI_WINDOW_MAX);
 }
 

@@ -77,6 +77,7 @@ struct ki_win *ki_win_new(const struct ki_window *req, const struct ki_copy *cop
 	w->board = req->board;
 	w->boarded = !(req->flags & KI_WINDOW_UNBOARDED);
 	w->calls = req->flags & KI_WINDOW_CALL;
+	w->aside = req->flags & KI_WINDOW_ASIDE;
 	w->branch = req->flags & KI_WINDOW_BRANCH;
 	w->static_call = req->flags & KI_WINDOW_STATIC_CALL;
 	memcpy(w->orig, req->orig, req->len);

@@ -45,8 +45,14 @@ struct ki_evolve {
 	ki_vec(struct ki_evolve_call) calls; /* that lead into the layouts; in order of address */
 };
 
+/* Is it one of the functions that stand in one patch? Those of modules do not. */
+bool ki_evolve_joins(const struct ki_evolved *f);
+
 /* Gives each function its turn, by who calls whom. */
 int ki_evolve_take_turn(struct ki_evolve *e, struct ki_err *err);
+
+/* Which functions stand aside. They have had their turns. */
+void ki_evolve_part(struct ki_evolve *e);
 
 /* Fills callers and calls, when it is known which functions are laid out. */
 int ki_evolve_find_callers(struct ki_evolve *e, struct ki_err *err);

@@ -12,7 +12,7 @@
 #include "evolve/inside.h"
 
 /* vfs_read and ext4_file_read_iter may not stand in one patch, vfs_read and fput may. */
-static bool joins(const struct ki_evolved *f)
+bool ki_evolve_joins(const struct ki_evolved *f)
 {
 	return !f->reason && !*f->fn->symbol->module;
 }
@@ -37,10 +37,12 @@ static int lay_out(struct ki_evolve *e, struct ki_layout *v, struct ki_err *err)
 	size_t n = 0;
 	int ret = ki_evolve_take_turn(e, err);
 
+	if (!ret)
+		ki_evolve_part(e);
 	for (size_t i = 0; i < e->v.n; i++)
 		e->v.v[i].l.spans = &e->v.v[i].spans; /* the array has grown */
 	for (size_t i = 0; i < e->v.n; i++)
-		if (joins(&e->v.v[i]))
+		if (ki_evolve_joins(&e->v.v[i]))
 			v[n++] = e->v.v[i].l;
 	for (size_t i = 0; i < e->calls.n; i++)
 		v[n++] = e->calls.v[i].l;
@@ -50,7 +52,7 @@ static int lay_out(struct ki_evolve *e, struct ki_layout *v, struct ki_err *err)
 	for (size_t i = 0; i < n && !ret; i++)
 		note_id(e, &v[i]);
 	for (size_t i = 0; i < e->v.n && !ret; i++)
-		if (!e->v.v[i].reason && !joins(&e->v.v[i]))
+		if (!e->v.v[i].reason && !ki_evolve_joins(&e->v.v[i]))
 			ret = ki_plan_lay_out(e->plan, &e->v.v[i].l, 1, err);
 	return ret;
 }

@@ -8,6 +8,7 @@
 
 #include "splice/move.h"
 #include "splice/plan.h"
+#include "splice/springboard_choice.h"
 
 /* The rank of each block in the order; false: it is none. */
 static bool rank_blocks(const struct ki_function *fn, const uint32_t *blocks, uint32_t *rank)
@@ -51,8 +52,10 @@ struct places {
 	struct ki_spans spans; /* of them: all, or that of a call */
 	struct ki_span call;
 	uint16_t *v;
-	size_t nhot; /* windows of hot blocks, which stand first */
+	bool *asides; /* of each */
+	size_t nhot;  /* windows of hot blocks, which stand first */
 	uint32_t turn;
+	bool aside; /* they do */
 };
 
 static int find_call(const struct ki_layout *l, struct places *out, struct ki_err *err)
@@ -102,11 +105,67 @@ static int by_turn(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* ---- windows that stand aside ---- */
+
+#define PAGE 4096
+
+/* A window of function f. */
+struct standing {
+	struct places *f;
+	size_t i;
+};
+
+/* Its copy, more or less: the driver sees to where in a page it begins. */
+static size_t size_of(const struct standing *s)
+{
+	const struct ki_span *w = &s->f->spans.v[s->i];
+
+	return w->len + (w->written ? KI_JMP_LEN : 1u);
+}
+
+/* Take up to `room` bytes of those that stand aside, or of the others, from *from on. */
+static void take(const struct standing *all, size_t n, bool aside, size_t room, size_t *from,
+		 uint16_t *next)
+{
+	for (size_t taken = 0; *from < n && taken < room; ++*from) {
+		const struct standing *s = &all[*from];
+
+		if (s->f->asides[s->i] != aside)
+			continue;
+		s->f->v[s->i] = (*next)++;
+		taken += size_of(s);
+	}
+}
+
+/* All windows have places; those that stand aside come page by page between the others. */
+static int part_asides(struct places *places, size_t n)
+{
+	size_t total = 0, other = 0, aside = 0;
+	struct standing *all;
+	uint16_t next = 0;
+
+	for (size_t k = 0; k < n; k++)
+		total += places[k].spans.n;
+	all = calloc(total + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < places[k].spans.n; i++)
+			all[places[k].v[i]] = (struct standing){&places[k], i};
+	while (other < total || aside < total) {
+		take(all, total, false, PAGE - KI_ASIDE, &other, &next);
+		take(all, total, true, KI_ASIDE, &aside, &next);
+	}
+	free(all);
+	return 0;
+}
+
 /* Hot windows of all functions, then the others. */
 static int order_functions(struct places *places, size_t n)
 {
 	struct places **turns = malloc((n + 1) * sizeof(struct places *));
 	size_t hot = 0, cold = 0;
+	bool any_aside = false;
 
 	if (!turns)
 		return -ENOMEM;
@@ -118,13 +177,16 @@ static int order_functions(struct places *places, size_t n)
 	for (size_t k = 0; k < n; k++) {
 		struct places *p = turns[k];
 
-		for (size_t i = 0; i < p->spans.n; i++)
+		for (size_t i = 0; i < p->spans.n; i++) {
+			p->asides[i] = p->aside && p->v[i] < p->nhot;
 			p->v[i] = (uint16_t)(p->v[i] + (p->v[i] < p->nhot ? hot : cold - p->nhot));
+		}
+		any_aside |= p->aside;
 		hot += p->nhot;
 		cold += p->spans.n - p->nhot;
 	}
 	free(turns);
-	return 0;
+	return any_aside ? part_asides(places, n) : 0;
 }
 
 /* The chunk that keeps a function in the group: in its first window. */
@@ -170,6 +232,7 @@ static int group(struct ki_plan *p, const struct ki_layout *v, const struct plac
 		members[k] = (struct plan_member){.fn = v[k].fn,
 						  .spans = &places[k].spans,
 						  .places = places[k].v,
+						  .asides = places[k].asides,
 						  .calls = v[k].call};
 	ret = ki_plan_group(p, members, n, err);
 	free(members);
@@ -184,9 +247,12 @@ static int lay_out(struct ki_plan *p, struct ki_layout *v, struct places *places
 	for (size_t k = 0; k < n && !ret; k++) {
 		places[k].spans = *v[k].spans;
 		places[k].turn = v[k].turn;
+		places[k].aside = v[k].aside;
 		places[k].v = calloc(v[k].spans->n, sizeof(*places[k].v));
-		ret = places[k].v ? order_windows(&v[k], &places[k], err)
-				  : ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
+		places[k].asides = calloc(v[k].spans->n, sizeof(*places[k].asides));
+		ret = places[k].v && places[k].asides
+			      ? order_windows(&v[k], &places[k], err)
+			      : ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
 	}
 	if (!ret && order_functions(places, n))
 		ret = ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
@@ -207,8 +273,10 @@ int ki_plan_lay_out(struct ki_plan *p, struct ki_layout *v, size_t n, struct ki_
 	if (!ret)
 		ret = places ? lay_out(p, v, places, n, err)
 			     : ki_err_set(err, -ENOMEM, 0, "layout: out of memory");
-	for (size_t k = 0; places && k < n; k++)
+	for (size_t k = 0; places && k < n; k++) {
 		free(places[k].v);
+		free(places[k].asides);
+	}
 	free(places);
 	return ret;
 }

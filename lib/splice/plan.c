@@ -296,6 +296,7 @@ static void mark_window(struct ki_window *w, uint32_t group, const struct plan_m
 	w->group = group;
 	w->flags = (uint8_t)((m->boarded[i] ? 0 : KI_WINDOW_UNBOARDED) |
 			     (m->places ? KI_WINDOW_LAID : 0) | (m->calls ? KI_WINDOW_CALL : 0) |
+			     (m->asides && m->asides[i] ? KI_WINDOW_ASIDE : 0) |
 			     m->spans->v[i].written);
 	w->place = m->places ? m->places[i] : 0;
 }

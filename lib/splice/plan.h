@@ -104,6 +104,7 @@ struct plan_member {
 	const struct ki_spans *spans;
 	const uint16_t *places; /* of each window, where it stands in the patch; NULL: as in the
 				   text, and if it cannot be moved there is no group */
+	const bool *asides;	/* of each, whether it stands aside (KI_WINDOW_ASIDE); NULL: none */
 	bool calls;		/* its windows have KI_WINDOW_CALL */
 	bool *boarded;		/* ki_plan_group's own: which windows need a springboard */
 };

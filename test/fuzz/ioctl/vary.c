@@ -54,5 +54,7 @@ void vary_windows(struct ki_window *w, unsigned int n, bool dry, struct rng *r)
 			w[i].flags |= KI_WINDOW_CALL | (w[i].group ? KI_WINDOW_LAID : 0);
 		if (w[i].group && rng_one_in(r, 8))
 			be_written(&w[i], r);
+		if (rng_one_in(r, w[i].flags & KI_WINDOW_LAID ? 2 : 32))
+			w[i].flags |= KI_WINDOW_ASIDE;
 	}
 }

@@ -30,6 +30,7 @@ unsigned long (*linker_trampoline)(unsigned long addr);
 #define fallthrough	       __attribute__((fallthrough))
 #define GENMASK_ULL(high, low) ((~0ull >> (63 - (high))) & (~0ull << (low)))
 #define cond_resched()	       ((void)0)
+#define PAGE_SIZE	       4096ul
 #define get_unaligned(p)                                                                           \
 	({                                                                                         \
 		__typeof__(*(p)) got_;                                                             \
@@ -83,7 +84,7 @@ int ki_heap_alloc(u32 len, u32 norc, u32 nex, bool reserve, struct ki_block **ou
 	return 0;
 }
 
-int ki_heap_alloc_large(u32 len, u32 norc, u32 nex, struct ki_block **out)
+int ki_heap_alloc_large(u32 len, u32 norc, u32 nex, bool paged, struct ki_block **out)
 {
 	return -ENOSPC;
 }
@@ -321,6 +322,7 @@ static struct ki_win *new_window(const struct ki_window *req, const struct ki_co
 	w->calls = req->flags & KI_WINDOW_CALL;
 	w->branch = req->flags & KI_WINDOW_BRANCH;
 	w->static_call = req->flags & KI_WINDOW_STATIC_CALL;
+	w->aside = req->flags & KI_WINDOW_ASIDE;
 	for (const unsigned long *s = linker_starts; *s; s++)
 		if (w->addr == *s || w->addr == *s + KI_JMP_LEN) {
 			w->entry = true;

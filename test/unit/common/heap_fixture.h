@@ -21,6 +21,8 @@
 #define min_t(t, a, b)	   ((t)(a) < (t)(b) ? (t)(a) : (t)(b))
 #define max3(a, b, c)	   max(max(a, b), c)
 #define round_down(n, to)  ((n) / (to) * (to))
+#define round_up(n, to)	   (((n) + (to)-1) / (to) * (to))
+#define PAGE_SIZE	   0x1000ul
 #define PMD_SIZE	   0x200000ul
 #define READ_ONCE(x)	   (x)
 #define smp_wmb()

@@ -166,20 +166,21 @@ static bool come_filled(u32 len, u32 norc, u32 nex)
 static u32 laid, not_laid;
 
 /* One that stands in pages of 2 MiB. */
-static bool come_large(u32 len, u32 norc, u32 nex)
+static bool come_large(u32 len, u32 norc, u32 nex, bool paged)
 {
 	struct patch *p = calloc(1, sizeof(*p));
 	size_t at, end;
 	int err;
 
 	assert_non_null(p);
-	err = ki_heap_alloc_large(len, norc, nex, &p->block);
+	err = ki_heap_alloc_large(len, norc, nex, paged, &p->block);
 	if (err) {
 		assert_int_equal(err, -ENOSPC);
 		not_laid++;
 		free(p);
 		return false;
 	}
+	assert_true(!paged || !(ki_heap_addr(p->block) % PAGE_SIZE));
 	at = ki_heap_addr(p->block) - (unsigned long)heap_bytes;
 	end = at + ki_heap_bytes(p->block);
 	assert_int_equal(ki_heap_bytes_large(p->block), end - at);
@@ -239,7 +240,7 @@ static bool come_random(const struct phase *ph)
 	if (!rnd(6))
 		come_filled(len, norc, nex);
 	if (!rnd(6))
-		come_large(len, norc, nex);
+		come_large(len, norc, nex, rnd(2));
 	return come(len, norc, nex, !rnd(8));
 }
 
@@ -329,14 +330,14 @@ static void grow_and_shrink(void)
 static void in_one_page(void)
 {
 	pieces = true;
-	assert_false(come_large(1000, 10, 1));
+	assert_false(come_large(1000, 10, 1, false));
 	pieces = false;
-	assert_true(come_large(1000, 10, 1));
+	assert_true(come_large(1000, 10, 1, false));
 	assert_int_equal(larges, 1);
 	assert_int_equal(start_of(patches[0]) - (unsigned long)heap_bytes, KI_LARGE_FROM);
-	assert_false(come_large(PMD_SIZE + 1, 1, 0));
+	assert_false(come_large(PMD_SIZE + 1, 1, 0, false));
 	assert_true(come(1000, 10, 1, false));
-	assert_true(come_large(1000000, 10, 1));
+	assert_true(come_large(1000000, 10, 1, true));
 	assert_int_equal(larges, 1);
 	while (npatches)
 		go(rnd(npatches));

@@ -34,7 +34,7 @@ static struct ki_function *fn;
 static struct ki_spans spans;
 static struct ki_plan *plan;
 static struct linked linked;
-static size_t executions, counted, asking, calling;
+static size_t executions, counted, asking, calling, aside, beside;
 
 static void analyse(void)
 {
@@ -102,9 +102,10 @@ static void release(void)
 	ki_target_free(target);
 }
 
-static void lay_out(const uint32_t *blocks)
+/* So many blocks that come first stand aside. */
+static void lay_out(const uint32_t *blocks, uint32_t n)
 {
-	struct ki_layout l = {.fn = fn, .spans = &spans, .blocks = blocks};
+	struct ki_layout l = {.fn = fn, .spans = &spans, .blocks = blocks, .nhot = n, .aside = n};
 	struct ki_err err = {0};
 
 	if (ki_plan_lay_out(plan, &l, 1, &err))
@@ -145,7 +146,6 @@ static void link_plan(void)
 
 static void install(void)
 {
-	link_plan();
 	run_no_traps();
 	for (size_t i = 0; i < plan->windows.n; i++)
 		write_board(&plan->windows.v[i], exec_mem->patch + linked.at[i]);
@@ -237,11 +237,28 @@ static void check_where(unsigned int number)
 	}
 }
 
+/* Where in a page each window begins. */
+static void check_asides(const uint32_t *blocks, uint32_t n)
+{
+	for (size_t i = 0; i < plan->windows.n; i++) {
+		const struct ki_window *w = &plan->windows.v[i];
+		uint32_t b = (uint32_t)(ki_function_block_at(fn, w->addr) - fn->blocks);
+		bool among = false;
+
+		for (uint32_t k = 0; k < n; k++)
+			among |= blocks[k] == b;
+		assert_int_equal(!!(w->flags & KI_WINDOW_ASIDE), among);
+		assert_int_equal(linked.at[i] % 4096 >= 4096 - KI_ASIDE, among);
+		aside += among;
+		beside += !among;
+	}
+}
+
 static void try_function(unsigned int number)
 {
 	struct run_outcome wanted[ROUNDS], got;
 	struct exec_cpu states[ROUNDS];
-	uint32_t blocks[64];
+	uint32_t blocks[64], n;
 
 	random_code_make();
 	analyse();
@@ -249,7 +266,8 @@ static void try_function(unsigned int number)
 		add_written();
 	assert_true(fn->nblocks <= 64);
 	random_order(blocks, fn->nblocks);
-	lay_out(blocks);
+	n = number % 5 ? 0 : random_below(fn->nblocks + 1);
+	lay_out(blocks, n);
 	add_points(number);
 	memset(want, 0, sizeof(want));
 	for (int i = 0; i < ROUNDS; i++) {
@@ -259,6 +277,9 @@ static void try_function(unsigned int number)
 			want[k] += run_truth(fn, &points[k]);
 	}
 	memset(run_counters, 0, sizeof(run_counters));
+	link_plan();
+	if (n)
+		check_asides(blocks, n);
 	install();
 	for (int i = 0; i < ROUNDS; i++, executions++) {
 		run_it(&got, &states[i]);
@@ -282,8 +303,9 @@ static void they_do_what_they_did(void **state)
 	for (unsigned int i = 0; i < FUNCTIONS; i++)
 		try_function(i);
 	print_message("%u functions, %zu executions, %zu points exact, %zu static branches, %zu "
-		      "static calls\n",
-		      FUNCTIONS, executions, counted, asking, calling);
+		      "static calls, %zu windows aside, %zu beside them\n",
+		      FUNCTIONS, executions, counted, asking, calling, aside, beside);
+	assert_true(aside > FUNCTIONS && beside > FUNCTIONS);
 	assert_true(asking > FUNCTIONS / 20 && calling > FUNCTIONS / 4);
 	assert_true(executions >= FUNCTIONS * ROUNDS && counted > FUNCTIONS * 16);
 }
@@ -301,7 +323,7 @@ static void forms(const uint32_t *blocks, const uint8_t *expected, size_t len)
 	memcpy(CODE, known, sizeof(known));
 	analyse();
 	assert_int_equal(fn->nblocks, 3);
-	lay_out(blocks);
+	lay_out(blocks, 0);
 	link_plan();
 	free(linked.at);
 	assert_int_equal(linked.len, len);
@@ -337,7 +359,7 @@ static unsigned int asked(uint32_t window, uint16_t place, uint8_t flags)
 	random_code.nrows = 0;
 	memcpy(CODE, known, sizeof(known));
 	analyse();
-	lay_out(blocks);
+	lay_out(blocks, 0);
 	assert_true(plan->windows.n >= 2);
 	plan->windows.v[window].place = place;
 	plan->windows.v[window].flags = flags;

@@ -290,14 +290,15 @@ static int kept(bool list)
 
 static int run(const struct verb *self, int argc, char **argv)
 {
-	struct evolve_options o = {.seconds = 10,
-				   .window = 1,
-				   .windows = 5,
-				   .metric = "vtime/call",
-				   .hot = 20,
-				   .budget = 0.005,
-				   .again = 10,
-				   .choice = {.policy = ki_lay_ext_tsp}};
+	struct evolve_options o = {
+		.seconds = 10,
+		.window = 1,
+		.windows = 5,
+		.metric = "vtime/call",
+		.hot = 20,
+		.budget = 0.005,
+		.again = 10,
+		.choice = {.policy = ki_lay_ext_tsp, .cache = ki_evolve_code_cache()}};
 	struct run r = {.o = &o, .self = self};
 	bool done;
 	int ret = evolve_parse(self, argc, argv, &o, &done);

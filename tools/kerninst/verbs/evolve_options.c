@@ -20,6 +20,9 @@ const char evolve_usage[] =
 	"      --from FILE      use one, also of another boot of the same kernel\n"
 	"      --hot N          a block is hot if it runs in more than 1/N of the calls (default 20;\n"
 	"                       0: if it runs at all)\n"
+	"      --cache KIB      the processor's first-level cache of code (default: this machine's).\n"
+	"                       If what stands together is larger, what runs less often takes turns in\n"
+	"                       a part of the cache. 0: nothing does\n"
 	"      --policy NAME    ext-tsp (the default), hot-first, reverse (worse on purpose)\n"
 	"      --retarget       direct calls of them by the kernel's other functions lead there, too,\n"
 	"                       where they stand, as long as nobody uses ftrace\n"
@@ -149,6 +152,7 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 {
 	struct cli_number hottest = {"hottest", 1, 5000, &o->hottest},
 			  hot = {"hot", 0, 1000000, &o->hot},
+			  cache = {"cache", 0, 65536, &o->choice.cache},
 			  windows = {"windows", 2, 1000, &o->windows},
 			  again = {"again", 1, 1000000, &o->again};
 	const struct ki_option rows[] = {{"for", 0, take_seconds, &o->seconds},
@@ -156,6 +160,7 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 					 {"save", 0, cli_text, &o->save},
 					 {"from", 0, cli_text, &o->from},
 					 {"hot", 0, cli_number, &hot},
+					 {"cache", 0, cli_number, &cache},
 					 {"policy", 0, take_policy, &o->choice.policy},
 					 {"apart", 0, NULL, &o->choice.apart},
 					 {"retarget", 0, NULL, &o->choice.retarget},
