@@ -66,7 +66,7 @@ static const struct {
 	{"bpflog", FLAG, PROGRAM, NOWHERE, 0, 1},
 	{"bpflogsize", SIZE, PROGRAM, NOWHERE, 0, INT64_MAX},
 	{"btfpath", WORD, COMMAND, NOWHERE, 0, 0},
-	{"bufpolicy", WORD, PROGRAM, AT(overwrites), 0, 0},
+	{"bufpolicy", WORD, PROGRAM, AT(bufpolicy), 0, 0},
 	{"bufresize", WORD, PROGRAM, NOWHERE, 0, 0},
 	{"bufsize", SIZE, PROGRAM, AT(bufsize), 0, INT64_MAX},
 	{"cleanrate", RATE, PROGRAM, NOWHERE, 0, INT64_MAX},
@@ -326,7 +326,9 @@ static int meant(const char *name, const char *value, int64_t *n)
 	if (!strcmp(name, "amin"))
 		return stability(value, n) ? 0 : -EINVAL;
 	if (!strcmp(name, "bufpolicy"))
-		*n = !strcmp(value, "ring");
+		*n = !strcmp(value, "ring")   ? KI_D_RING
+		     : !strcmp(value, "fill") ? KI_D_FILL
+					      : KI_D_SWITCH;
 	if (!strcmp(name, "evaltime"))
 		*n = !strcmp(value, "exec")   ? KI_D_AT_EXEC
 		     : !strcmp(value, "main") ? KI_D_AT_MAIN

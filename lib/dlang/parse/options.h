@@ -20,6 +20,9 @@
 /* When a command is to begin: at main(), at its execve, at its entry. */
 enum ki_d_evaltime { KI_D_AT_MAIN, KI_D_AT_EXEC, KI_D_AT_ENTRY };
 
+/* Records that come are printed; or, until the end, the newest are kept; or the first. */
+enum ki_d_bufpolicy { KI_D_SWITCH, KI_D_RING, KI_D_FILL };
+
 struct ki_d_settings {
 	int64_t quiet, flowindent, destructive, zdefs, defaultargs, argref, empty;
 	int64_t errtags, droptags, json;
@@ -32,13 +35,13 @@ struct ki_d_settings {
 	int64_t evaltime;  /* enum ki_d_evaltime */
 	int64_t pcapsize;
 	int64_t switchrate, aggrate, statusrate, rawbytes;
-	int64_t pspec;	    /* what may be a declaration or a probe is a probe */
-	int64_t overwrites; /* bufpolicy=ring */
-	int64_t late;	    /* linkmode=dynamic: variables of the kernel have no address yet, */
-	int64_t kdefs;	    /* and one that a program names is an error */
-	int64_t amin;	    /* ki_d_attributes_packed; 0: any */
-	int64_t plain;	    /* ours: no columns of what differs from run to run */
-	int64_t uprobes;    /* ours: no breakpoints of the driver's in processes */
+	int64_t pspec;	   /* what may be a declaration or a probe is a probe */
+	int64_t bufpolicy; /* enum ki_d_bufpolicy */
+	int64_t late;	   /* linkmode=dynamic: variables of the kernel have no address yet, */
+	int64_t kdefs;	   /* and one that a program names is an error */
+	int64_t amin;	   /* ki_d_attributes_packed; 0: any */
+	int64_t plain;	   /* ours: no columns of what differs from run to run */
+	int64_t uprobes;   /* ours: no breakpoints of the driver's in processes */
 };
 
 /* What a program begins with. */

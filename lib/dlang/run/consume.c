@@ -332,7 +332,7 @@ static int use_as_line(struct ki_d_reading *r, const struct ki_d_batch *b, unsig
 	return ki_d_line_end(&line, r->c, ret);
 }
 
-/* A record of a batch, now. */
+/* A record of a batch, now; or at the end. */
 static int use(struct ki_d_consumer *c, const struct ki_d_held *h)
 {
 	struct ki_dlang *d = c->d;
@@ -340,6 +340,8 @@ static int use(struct ki_d_consumer *c, const struct ki_d_held *h)
 	struct ki_d_reading r = {.c = c, .next = h->values};
 	int ret = 0;
 
+	if (!b->silent && ki_d_backlog_keeps(d))
+		return ki_d_backlog_add(d, h) ? ki_d_no_memory(c->err) : 0;
 	c->record = b->clause + 1;
 	r.number = (uint32_t)ki_d_take_word(&r);
 	r.probe = &d->probes.v[r.number];
@@ -443,4 +445,9 @@ int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *va
 	now.begins = d->batches.v[rec->id].begins;
 	now.ends = d->batches.v[rec->id].ends;
 	return pass_on(c, &now);
+}
+
+int ki_d_consume_kept(struct ki_d_consumer *c)
+{
+	return ki_d_backlog_end(c->d, use_held, c);
 }

@@ -48,6 +48,7 @@ void ki_d_run_free(struct ki_d_run *r)
 	ki_table_map_free(r->kept);
 	ki_table_map_free(r->used);
 	ki_d_hold_free(&r->hold);
+	ki_d_backlog_free(&r->backlog);
 	for (size_t i = 0; i < r->events.n; i++)
 		free(r->events.v[i].name);
 	ki_vec_free(&r->events);
@@ -226,9 +227,24 @@ static int read_ring(struct ki_dlang *d, const struct ki_dlang_output *out, stru
 	return ret ? ret : end;
 }
 
+/* What bufpolicy has kept until now: the last of what there is before END. */
+static int print_kept(struct ki_dlang *d, const struct ki_dlang_output *out, struct ki_err *err)
+{
+	struct ki_d_consumer c = {.d = d, .err = err, .out = out};
+	int ret = ki_d_outlet_begin(&c), end;
+
+	if (!ret)
+		ret = ki_d_consume_kept(&c);
+	end = ki_d_outlet_end(&c);
+	return ret ? ret : end;
+}
+
+#define OFTEN (SECOND / 10) /* what is read that often is read when it comes */
+
+/* A second is as usual: nobody has asked for it. */
 bool ki_d_reads_late(const struct ki_dlang *d)
 {
-	return d->set.switchrate > (int64_t)SECOND;
+	return d->set.switchrate > (int64_t)OFTEN && d->set.switchrate != (int64_t)SECOND;
 }
 
 static bool is_to_read(struct ki_dlang *d)
@@ -313,6 +329,8 @@ int ki_dlang_stop(struct ki_dlang *d, const struct ki_dlang_output *out, struct 
 	r->applied = false;
 	if (!ret)
 		ret = read_ring(d, out, err);
+	if (!ret)
+		ret = print_kept(d, out, err);
 	if (!ret) {
 		fire_named(d, "END");
 		ret = read_ring(d, out, err);

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "dlang/run/backlog.h"
 #include "dlang/run/hold.h"
 #include "dlang/program.h"
 
@@ -100,6 +101,7 @@ struct ki_d_run {
 	uint32_t link;	/* of that kind */
 	bool header;	/* has been printed */
 	struct ki_d_hold hold;
+	struct ki_d_backlog backlog;
 	struct ki_d_room rooms[KI_D_ROOMS];
 	uint64_t errors;	  /* faults of ERROR's clauses */
 	int indent[KI_D_INDENTS]; /* of flowindent, by CPU */
@@ -184,6 +186,9 @@ int ki_d_check_sizes(struct ki_dlang *d, struct ki_err *err);
 uint32_t ki_d_agg_rows(struct ki_dlang *d, const struct ki_d_agg *a, uint32_t most);
 uint32_t ki_d_array_rows(struct ki_dlang *d, const struct ki_d_var *v, uint32_t most);
 
+/* What a clause's record takes of bufsize. */
+uint64_t ki_d_record_bytes(struct ki_dlang *d, uint32_t clause);
+
 /* Has option bufsize room for a batch's record, beside those since the buffers were emptied? Of a
  * speculative clause: what its record takes of specsize. */
 bool ki_d_has_room(struct ki_dlang *d, unsigned int cpu, uint32_t batch);
@@ -239,6 +244,9 @@ struct ki_d_consumer {
 };
 int ki_d_consume(void *consumer, const struct ki_record *rec, const uint64_t *values,
 		 unsigned int cpu);
+
+/* What was kept until the end. */
+int ki_d_consume_kept(struct ki_d_consumer *c);
 
 int ki_d_agg_clear(struct ki_dlang *d, struct ki_d_agg *a, bool keys, int64_t keep,
 		   struct ki_err *err);

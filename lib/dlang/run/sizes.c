@@ -12,6 +12,7 @@
 #include "dlang/words/names.h"
 
 #define RECORD_HEAD	24 /* with what the buffer puts before a record */
+#define KEPT_HEAD	4  /* of one that is kept until the end */
 #define SPECULATED_HEAD 16 /* of one in a speculation's buffer */
 #define ROW_HEAD	12
 #define LEAST_WORDS	5 /* of a record: ERROR's arguments, which each program has */
@@ -65,9 +66,14 @@ static uint64_t bytes_behind(struct ki_dlang *d, const struct ki_d_clause *c, ui
 	return n;
 }
 
-static uint64_t record_bytes(struct ki_dlang *d, const struct ki_d_clause *c)
+static uint64_t head_of(const struct ki_dlang *d)
 {
-	return bytes_behind(d, c, RECORD_HEAD);
+	return d->set.bufpolicy == KI_D_SWITCH ? RECORD_HEAD : KEPT_HEAD;
+}
+
+uint64_t ki_d_record_bytes(struct ki_dlang *d, uint32_t clause)
+{
+	return bytes_behind(d, &d->clauses.v[clause], head_of(d));
 }
 
 uint64_t ki_d_speculated_bytes(struct ki_dlang *d, uint32_t clause)
@@ -92,9 +98,10 @@ bool ki_d_has_room(struct ki_dlang *d, unsigned int cpu, uint32_t batch)
 	struct ki_d_room *r = &d->run->rooms[cpu % KI_D_ROOMS];
 	const struct ki_d_batch *b = &d->batches.v[batch];
 	const struct ki_d_clause *c = &d->clauses.v[b->clause];
-	const uint64_t size = record_bytes(d, c);
+	const uint64_t size = ki_d_record_bytes(d, b->clause);
 
-	if (d->set.bufsize >= KI_D_BUFSIZE || d->set.overwrites || b->silent || exits(d, c))
+	if (d->set.bufsize >= KI_D_BUFSIZE || d->set.bufpolicy != KI_D_SWITCH || b->silent ||
+	    exits(d, c))
 		return true;
 	if (batch != c->first_batch)
 		return r->left_out != b->clause + 1;
@@ -156,10 +163,11 @@ static bool fits(struct ki_dlang *d)
 {
 	const uint64_t buffer = (uint64_t)d->set.bufsize;
 
-	if (!d->set.overwrites && buffer < RECORD_HEAD + LEAST_WORDS * sizeof(uint64_t))
+	if (d->set.bufpolicy == KI_D_SWITCH &&
+	    buffer < RECORD_HEAD + LEAST_WORDS * sizeof(uint64_t))
 		return false;
-	for (size_t i = 0; i < d->clauses.n; i++)
-		if (!d->set.overwrites && buffer < record_bytes(d, &d->clauses.v[i]))
+	for (uint32_t i = 0; i < d->clauses.n; i++)
+		if (buffer < ki_d_record_bytes(d, i))
 			return false;
 	for (size_t i = 0; i < d->aggs.n; i++)
 		if ((uint64_t)d->set.aggsize < agg_bytes(d, d->aggs.v[i]))

@@ -80,6 +80,12 @@ is "a depth that no stack has" "$(d 'BEGIN { v = stack(2); v.depth = 1000; print
 processing aborted: Data record has incorrect size"
 is "bufsize: records that have no room are left out, and said" "$(timeout 60 "$kd" -xdroptags -xstrsize=2k -xbufsize=16k -qn 'BEGIN { trace("a"); trace("b"); } BEGIN { trace("c"); trace("d"); } BEGIN { trace("e"); trace("f"); } BEGIN { trace("g"); trace("h"); } BEGIN { trace("i"); trace("j"); } BEGIN { exit(0); }
 	END { trace("k"); }' 2>&1 | sed '/^$/d; s/^kdtrace: //; s/CPU [0-9]*/CPU/' | tr '\n' ';')" "abcdefk;[DTRACEDROP_PRINCIPAL] 2 drops on CPU;"
+is "bufpolicy=ring: the newest of a CPU, at the end; fill: the first, and the program ends" "$(for policy in ring,40 fill,64; do timeout 60 "$kd" -x bufpolicy="${policy%,*}" -x bufsize="${policy#*,}" -x cpu=0 -qn 'int n; tick-2ms { @ = count(); }
+	tick-2ms /n < 100/ { printf("%d,", n++); } tick-2ms /n == 100/ { exit(3); } END { printf("end"); printa("%@d", @); }' | sed "s/end[0-9]*/ended/; /^$/d"; echo " ${PIPESTATUS[0]}"; done 2>&1 | tr '\n' ';')" "96,97,98,99,ended; 3;0,1,2,3,4,5,6,7,ended; 0;"
+is "and what a speculation commits is one of them" "$(d 'int n; BEGIN { s = speculation(); } BEGIN { speculate(s); printf("%d,", 9); } tick-2ms /n++ < 9/ { printf("%d,", n); } tick-2ms /n == 7/ { commit(s); } tick-2ms /n == 9/ { exit(0); }' -x bufpolicy=ring -x bufsize=41 -x cpu=0)" "7,9,8,9,"
+# In how many gaps of more than so many milliseconds do lines come?
+gaps() { perl -MTime::HiRes=time -ne '$t = time; $n++ if $last && $t - $last > '"$1"' / 1000; $last = $t; END { print $n + 0 }'; }
+is "switchrate: records are read as often" "$(timeout 60 "$kd" -qn 'tick-50ms { printf("%d\n", n++); } tick-50ms /n == 60/ { exit(0); }' -x switchrate=700ms 2> /tmp/kd.err | gaps 500)" 4
 is "specsize, byte by byte" "$(for size in 39 40 71 72; do timeout 60 "$kd" -xspecsize=$size -qn 'BEGIN { s = speculation(); x = 1ll; n = 0; } BEGIN { speculate(s); printf("%d%d%d,", x, x, x); n++; } BEGIN { speculate(s); printf("%d%d", x + 1, x + 1); n++; }
 	BEGIN { commit(s); } BEGIN { printf("%d", n); exit(0); }' 2>&1 | sed '/^$/d; s/^kdtrace: //' | tr '\n' ';'; done)" \
 	"221;1 speculative drop;111,1;1 speculative drop;111,2;1 speculative drop;111,222;"
