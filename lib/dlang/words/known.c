@@ -19,6 +19,14 @@
 #define LETTER(s)                                                                                  \
 	"T->exit_state ? 'Z' : " s " == 0 ? (T->on_cpu ? 'O' : 'R') : " s " & 12 ? 'T' : 'S'"
 
+/* At the end of its stack, as execve() has left it: how many arguments, their addresses, 0, and
+ * those of the environment. Of another process than the current one that is not read. */
+#define ARGC "(T->mm && T->mm == curthread->mm ? *(int *)copyin(T->mm->start_stack, 4) : 0)"
+/* A process that has been forked has its parent's until its execve(). */
+#define HAS_ARGS                                                                                   \
+	"T->mm && (T->mm == curthread->mm ||"                                                      \
+	" (T->flags & 0x40 && T->real_parent == curthread->group_leader))"
+
 static const struct ki_d_known_row rows[] = {
 	{"caddr_t", "typedef char *caddr_t;"},
 	{"mutex_owned", "inline int mutex_owned[struct mutex *__m] ="
@@ -42,7 +50,7 @@ static const struct ki_d_known_row rows[] = {
 	 " unsigned int pr_uid, pr_euid, pr_gid, pr_egid; uintptr_t pr_addr;"
 	 " unsigned long pr_size, pr_rssize; string pr_fname, pr_psargs; unsigned int pr_arglen,"
 	 " pr_ttydev; int pr_projid, pr_taskid, pr_nzomb, pr_poolid, pr_zoneid, pr_contract; char pr_dmodel;"
-	 " int pr_wstat; long pr_start; uintptr_t pr_envp; } psinfo_t;"
+	 " int pr_wstat; long pr_start; int pr_argc; uintptr_t pr_argv, pr_envp; } psinfo_t;"
 	 "translator psinfo_t < struct task_struct *T > {"
 	 " pr_nlwp = T->signal->nr_threads; pr_pid = T->tgid; pr_ppid = T->real_parent->tgid;"
 	 " pr_pgid = T->signal->pids[PIDTYPE_PGID]->numbers[0].nr;"
@@ -53,8 +61,11 @@ static const struct ki_d_known_row rows[] = {
 	 " pr_ttydev = T->signal->tty ? T->signal->tty->driver->major << 20 |"
 	 " T->signal->tty->driver->minor_start + T->signal->tty->index : -1; pr_projid = 0;"
 	 " pr_taskid = 0; pr_nzomb = 0; pr_poolid = 0; pr_zoneid = 0; pr_contract = 0; pr_dmodel = 2;"
-	 " pr_wstat = T->exit_code; pr_start = T->start_time; pr_envp = 0; pr_fname = T->comm;"
-	 " pr_psargs = T == curthread && T->mm ? substr(__execargs(), 0, 79) : T->comm; };"},
+	 " pr_wstat = T->exit_code; pr_start = T->start_time; pr_argc = " ARGC ";"
+	 " pr_argv = T->mm ? T->mm->start_stack + 8 : 0;"
+	 " pr_envp = T->mm && T->mm == curthread->mm ? T->mm->start_stack + 16 + 8 * " ARGC " : 0;"
+	 " pr_fname = T->comm; pr_psargs = " HAS_ARGS
+	 " ? substr(__execargs(), 0, 79) : T->comm; };"},
 	{"lwpsinfo_t",
 	 "typedef struct lwpsinfo { int pr_flag, pr_lwpid; uintptr_t pr_addr, pr_wchan; char pr_stype;"
 	 " int pr_state; char pr_sname; int pr_pri, pr_nice, pr_syscall, pr_onpro, pr_bindpro,"

@@ -28,6 +28,9 @@ is "a system call's whose provider is not named" "$(d 'read:entry /pid == $targe
 d 'fbt::exit_creds:return { trace(args[0]); trace(args[1]); exit(0); }' > /dev/null
 is "what returns nothing has no args[1]" "$(grep -c 'has no args\[1\]' /tmp/kd.err)" 1
 is "what is executed" "$(d 'proc:::exec /ppid == $target || pid == $target/ { printf("%s;", stringof(args[0])); }' -c 'sh -c "/bin/true; exec /bin/echo -n"' | awk -F';' '{ print $(NF - 2), $(NF - 1) }')" "/bin/true /bin/echo"
+is "arguments and environment, where the process has them" "$(d 'syscall::getpriority:entry /pid == $target/ { printf("%d %s %s", curpsinfo->pr_argc, copyinstr(*(uintptr_t *)copyin(curpsinfo->pr_argv + 8, 8)), copyinstr(*(uintptr_t *)copyin(curpsinfo->pr_envp, 8))); exit(0); }' \
+	-c 'env -i KEY=value perl -e "getpriority 0, 0"')" "3 -e KEY=value"
+is "who has been forked has its parent's" "$(d 'proc:::create /pid == $target/ { printf("%s;", args[0]->pr_psargs); }' -c 'perl -e "fork; wait"')" "perl -e fork; wait;"
 is "who is created" "$(d 'proc:::create /pid == $target/ { printf("D%d%d\n", args[0]->pr_pid, args[0]->pr_ppid == $target); }' \
 	-c 'perl -e "\$p = fork; exit if !\$p; waitpid \$p, 0; print qq(D\${p}1\n)"' | sort -u | wc -l)" 1
 is "signals: to whom, and which" "$(d 'proc:::signal-send /pid == $target && args[2] == SIGUSR1/ { printf("%d %s %d;", args[1]->pr_pid == $target, args[1]->pr_fname, args[0]->pr_lwpid == tid); }' \
