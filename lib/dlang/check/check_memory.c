@@ -166,35 +166,114 @@ static int hold(struct ki_d_checker *c, struct ki_d_node **n, struct ki_d_node *
 	return 0;
 }
 
-/* Of three arguments that change variables the first two are held. */
-static int hold_arguments(struct ki_d_checker *c, struct ki_d_node *n)
+/* The call that n is, as a node of its own: what n holds is to be around it. */
+static struct ki_d_node *call_of(struct ki_d_checker *c, const struct ki_d_node *n)
 {
-	struct ki_d_node *first = n->kid[0], *second = first->next, *call, *all;
-	const unsigned int slot = free_slot(c, slots_of(n), KI_D_LETS),
-			   next = free_slot(c, slots_of(n), slot);
-	int ret = 0;
+	struct ki_d_node *call = ki_d_node_new(&c->d->pool, KI_D_CALL, n->at, strlen(n->text));
 
-	if (second->kind == KI_D_HELD || !(ki_d_steps(second) || ki_d_steps(second->next)))
-		return 0;
-	if (slot == KI_D_LETS || next == KI_D_LETS)
-		return FAIL(c, n, "D_UNKNOWN", "%s() holds too many values at once", n->text);
-	call = all = ki_d_node_new(&c->d->pool, KI_D_CALL, n->at, strlen(n->text));
 	if (!call)
-		return ki_d_no_memory(c->err);
+		return NULL;
 	strcpy(call->text, n->text);
 	call->sym = n->sym;
 	call->type = n->type;
-	call->kid[0] = first;
-	ret = hold(c, &all, &call->kid[0]->next, next);
-	if (!ret && ki_d_is_scalar(first->type))
-		ret = hold(c, &all, &call->kid[0], slot);
-	if (ret)
-		return ret;
+	memcpy(call->kid, n->kid, sizeof(call->kid));
+	return call;
+}
+
+static void become_let(struct ki_d_node *n, const struct ki_d_node *all)
+{
 	n->kind = KI_D_LET;
 	n->value = all->value;
 	n->kid[0] = all->kid[0];
 	n->kid[1] = all->kid[1];
-	return 0;
+	n->kid[2] = NULL;
+}
+
+static int too_many(struct ki_d_checker *c, const struct ki_d_node *n)
+{
+	return FAIL(c, n, "D_UNKNOWN", "%s() holds too many values at once", n->text);
+}
+
+/* Is a copy of a variable's part made where its value is computed? */
+static bool copies(const struct ki_d_node *n)
+{
+	bool found = ki_d_in_variable(n) && !ki_d_is_scalar(n->type);
+
+	for (unsigned int i = 0; !found && i < 3; i++)
+		for (const struct ki_d_node *k = n->kid[i]; !found && k; k = k->next)
+			found = copies(k);
+	return found;
+}
+
+/* Of three arguments that change variables, or are copies, the first two are held; used: slots. */
+static int hold_arguments(struct ki_d_checker *c, struct ki_d_node *n, unsigned int used)
+{
+	struct ki_d_node *first = n->kid[0], *second = first->next, *call, *all;
+	unsigned int slot, next;
+	int ret = 0;
+
+	if (second->kind == KI_D_HELD ||
+	    !(copies(first) || ki_d_steps(second) || ki_d_steps(second->next)))
+		return 0;
+	used |= slots_of(n);
+	slot = free_slot(c, used, KI_D_LETS);
+	next = free_slot(c, used, slot);
+	if (slot == KI_D_LETS || next == KI_D_LETS)
+		return too_many(c, n);
+	call = all = call_of(c, n);
+	if (!call)
+		return ki_d_no_memory(c->err);
+	ret = hold(c, &all, &call->kid[0]->next, next);
+	if (!ret && ki_d_is_scalar(first->type))
+		ret = hold(c, &all, &call->kid[0], slot);
+	if (!ret)
+		become_let(n, all);
+	return ret;
+}
+
+/* In what is filled, the part of a variable that has no address but a copy's: where its address
+ * stands. NULL: there is none. */
+static struct ki_d_node **filled_part(struct ki_d_node **to)
+{
+	struct ki_d_node *n = *to;
+	const bool leads = n->kind == KI_D_CAST || n->kind == KI_D_ADDRESS;
+	const struct ki_d_var *v;
+
+	if (leads && ki_d_in_variable(n->kid[0])) {
+		v = ki_d_part_root(n->kid[0])->sym.var;
+		return v && !v->in_memory ? to : NULL;
+	}
+	if (n->kind == KI_D_CAST)
+		return filled_part(&n->kid[0]);
+	if (n->kind == KI_D_BINARY && n->type.stars)
+		return filled_part(&n->kid[n->kid[0]->type.stars ? 0 : 1]);
+	return NULL;
+}
+
+/* What bcopy() or copyinto() has filled is put back into the variable: the call has its address,
+ * and where the copy is. */
+static int fill(struct ki_d_checker *c, struct ki_d_node *n, bool last)
+{
+	struct ki_d_node *call = call_of(c, n), *all = call, **part;
+	const unsigned int slot = free_slot(c, slots_of(n), KI_D_LETS);
+	int ret;
+
+	if (!call)
+		return ki_d_no_memory(c->err);
+	part = filled_part(last ? &call->kid[0]->next->next : &call->kid[0]->next);
+	if (!part)
+		return hold_arguments(c, n, 0);
+	if (slot == KI_D_LETS)
+		return too_many(c, n);
+	ret = hold(c, &all, part, slot);
+	if (ret)
+		return ret;
+	call->kid[1] = all->kid[0];
+	call->kid[2] = held(c, all->kid[0], slot);
+	if (!call->kid[2])
+		return ki_d_no_memory(c->err);
+	become_let(n, all);
+	return hold_arguments(c, call, 1u << slot);
 }
 
 /* alloca(), bcopy(), copyout() ... */
@@ -220,7 +299,9 @@ int ki_d_check_memory(struct ki_d_checker *c, struct ki_d_node *n)
 			    "%s() of more than %u bytes: option scratchsize", n->text,
 			    (unsigned int)c->d->set.scratchsize);
 	n->type = (struct ki_d_type){.base = KI_D_VOID, .stars = gives, .scratch = gives};
-	return op == KI_TEXT_COPY || op == KI_TEXT_COPY_USER ? hold_arguments(c, n) : 0;
+	if (op != KI_TEXT_COPY && op != KI_TEXT_COPY_USER)
+		return 0;
+	return n->kid[1] ? 0 : fill(c, n, op == KI_TEXT_COPY_USER);
 }
 
 static struct ki_d_node *call(struct ki_d_checker *c, uint32_t at, const char *name,

@@ -146,6 +146,9 @@ struct ki_node *ki_d_gen_set_part(struct ki_d_gen *g, const struct ki_d_node *n,
 				  struct ki_node *value);
 struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *to,
 				    const struct ki_d_node *from);
+/* What x has changed where a copy stands of what `at` is the address of, into the variable. */
+struct ki_node *ki_d_gen_put_back(struct ki_d_gen *g, const struct ki_d_node *at,
+				  const struct ki_d_node *copy, struct ki_node *x);
 struct ki_node *ki_d_gen_parts_begin(struct ki_d_gen *g);
 /* Is the current process, or one that it descends from, of that number? */
 struct ki_node *ki_d_gen_progeny(struct ki_d_gen *g, const struct ki_d_node *pid);

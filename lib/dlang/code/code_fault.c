@@ -253,16 +253,24 @@ struct ki_node *ki_d_gen_give_room(struct ki_d_gen *g)
 	return ki_stmt_if(g->s, get(g, ROOM), list, NULL);
 }
 
+/* What is held is there again; all else, in a local that what is copied does not need. */
+static struct ki_node *destination(struct ki_d_gen *g, const struct ki_d_node *to)
+{
+	return to->kind == KI_D_HELD ? ki_expr_cast(g->s, KI_U64, ki_d_gen_expr(g, to))
+				     : get(g, DESTINATION);
+}
+
 /* bcopy(), copyinto(), copyout() ...: KI_TEXT_SECOND if it is the destination. */
-static struct ki_node *copy(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args)
+static struct ki_node *copy(struct ki_d_gen *g, enum ki_text_op op, struct ki_node **args,
+			    const struct ki_d_node *to)
 {
 	struct ki_node *stmt[6], *second, *where;
 
 	stmt[0] = set(g, DESTINATION, ki_expr_cast(g->s, KI_U64, args[1]));
-	args[1] = get(g, DESTINATION);
+	args[1] = destination(g, to);
 	operate(g, op, args, 3, stmt + 1);
 	second = ki_expr_binary(g->s, KI_EQ, get(g, TEMP), number(g, KI_TEXT_SECOND));
-	where = ki_expr_cond(g->s, both(g, ki_d_gen_no_fault(g), second), get(g, DESTINATION),
+	where = ki_expr_cond(g->s, both(g, ki_d_gen_no_fault(g), second), destination(g, to),
 			     get(g, ADDRESS));
 	stmt[4] = set(g, ADDRESS, where);
 	stmt[5] = note(g, is_bad(g), KI_D_BAD_ADDRESS);
@@ -296,7 +304,8 @@ static struct ki_node *size_kept(struct ki_d_gen *g, const struct ki_d_node *cal
 struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	enum ki_text_op op = (enum ki_text_op)n->sym.function->number;
-	struct ki_node *args[3], *keep;
+	const struct ki_d_node *to = n->kid[0]->next;
+	struct ki_node *args[3], *keep, *x;
 	unsigned int count = 0;
 
 	if (ki_d_is_string(n->kid[0]->type))
@@ -311,8 +320,11 @@ struct ki_node *ki_d_gen_memory_call(struct ki_d_gen *g, const struct ki_d_node 
 
 		args[1] = args[2];
 		args[2] = many;
+		to = to->next;
 	}
-	return keep ? ki_expr_behind(g->s, keep, copy(g, op, args)) : copy(g, op, args);
+	x = copy(g, op, args, to);
+	x = keep ? ki_expr_behind(g->s, keep, x) : x;
+	return n->kid[1] ? ki_d_gen_put_back(g, n->kid[1], n->kid[2], x) : x;
 }
 
 struct ki_node *ki_d_gen_user_load(struct ki_d_gen *g, enum ki_type type, struct ki_node *at)

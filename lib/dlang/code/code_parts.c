@@ -296,10 +296,11 @@ static uint64_t step_of(struct ki_d_gen *g, const struct part *p)
 	return n;
 }
 
+static const uint8_t chunk_types[] = {[1] = KI_U8, [2] = KI_U16, [4] = KI_U32, [8] = KI_U64};
+
 struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *to,
 				    const struct ki_d_node *from)
 {
-	static const uint8_t types[] = {[1] = KI_U8, [2] = KI_U16, [4] = KI_U32, [8] = KI_U64};
 	const uint64_t size = ki_d_sizeof(&g->d->types, to->type);
 	const struct part p = part_of(g, to, false);
 	const bool inside = ki_d_in_variable(from), clears = !ki_d_is_struct(from->type);
@@ -324,7 +325,7 @@ struct ki_node *ki_d_gen_set_struct(struct ki_d_gen *g, const struct ki_d_node *
 		n = chunk(at, size - at, most);
 		x = clears   ? number(g, 0)
 		    : inside ? get_bits(g, &q, 8 * at, 8 * n)
-			     : ki_d_gen_load(g, (enum ki_type)types[n],
+			     : ki_d_gen_load(g, (enum ki_type)chunk_types[n],
 					     op(g, KI_ADD, ki_d_gen_value_kept(g), number(g, at)));
 		list = ki_stmt_append(g->s, list, change(g, &p, set_bits(g, &p, 8 * at, 8 * n, x)));
 	}
@@ -365,6 +366,38 @@ struct ki_node *ki_d_gen_part_address(struct ki_d_gen *g, const struct ki_d_node
 		return ki_d_gen_part_copy(g, n);
 	bytes = op(g, KI_SHR, moved(g, &p), number(g, 3));
 	return op(g, KI_ADD, bytes, ki_d_gen_part_copy(g, all));
+}
+
+/* n of the bytes that begin where value_kept leads, from the first on. */
+static struct ki_node *bytes_at(struct ki_d_gen *g, uint64_t at, unsigned int n)
+{
+	return ki_d_gen_load(g, (enum ki_type)chunk_types[n],
+			     op(g, KI_ADD, ki_d_gen_value_kept(g), number(g, at)));
+}
+
+struct ki_node *ki_d_gen_put_back(struct ki_d_gen *g, const struct ki_d_node *at,
+				  const struct ki_d_node *copy, struct ki_node *x)
+{
+	const bool one = at->kind == KI_D_ADDRESS;
+	const struct ki_d_node *n = at->kid[0], *all = one ? ki_d_copied(g->d, n) : n;
+	const struct part p = part_of(g, all, false), of = part_of(g, n, false);
+	const uint64_t size = ki_d_sizeof(&g->d->types, all->type), most = step_of(g, &p);
+	struct ki_node *from = ki_d_gen_expr(g, copy), *stmt[MOST_CHUNKS], *value = number(g, 0);
+	unsigned int count = 0, bytes;
+
+	if (all != n)
+		from = op(g, KI_SUB, from, op(g, KI_SHR, moved(g, &of), number(g, 3)));
+	for (uint64_t i = 0; i < size && count < MOST_CHUNKS; i += bytes) {
+		bytes = chunk(i, size - i, most);
+		stmt[count++] =
+			change(g, &p, set_bits(g, &p, 8 * i, 8 * bytes, bytes_at(g, i, bytes)));
+	}
+	while (count--)
+		value = ki_expr_behind(g->s, stmt[count], value);
+	if (p.moves)
+		value = ki_expr_behind(g->s, ki_d_gen_set_offset(g, false, moved(g, &p)), value);
+	value = ki_expr_behind(g->s, ki_d_gen_set_value(g, from), value);
+	return ki_expr_behind(g->s, ki_stmt_eval(g->s, x), value);
 }
 
 /* ---- this-> ---- */

@@ -23,6 +23,12 @@ is "of a thread, of a firing" "$(d 'struct s { int a; int b[3]; }; self struct s
 is "a whole struct: from a variable, from memory" "$(d 'struct s { int a; char c[6]; long l; }; struct s f, g; struct w { int n; struct s in[2]; }; struct w w; BEGIN { f.a = 1; f.c[5] = 7; f.l = -2; g = f; f.a = 9; w.in[1] = g; i = 1; h = w.in[i];
 	p = (struct s *)alloca(sizeof(struct s)); p->a = 44; p->c[1] = 45; p->l = 46; w.in[i] = *p; w.in[0] = h; this->k = *p;
 	printf("%d %d %d %d|%d %d %d|%d %d %d|%d %d", g.a, g.c[5], g.l, w.n, w.in[1].a, w.in[1].c[1], w.in[1].l, w.in[0].a, w.in[0].c[5], h.l, this->k.a, this->k.l); exit(0); }')" "1 7 -2 0|44 45 46|1 7 -2|44 46"
+is "bcopy() into arrays of a firing, a thread, a keyed struct, and from one to another" "$(d 'this char t[16], u[16]; struct k { int n; char c[8]; } m[string]; int i;
+	BEGIN { bcopy("hello", this->t, 6); this->u[6] = 33; bcopy(this->t, this->u, 5); bcopy(this->u, this->t, 8); i = 3; bcopy("XY", &this->t[i], 2); bcopy("Z", &this->t[0], 1); printf("%s %s ", stringof(this->t), stringof(this->u)); }
+	BEGIN { m["a"].n = 7; m["a"].c[7] = 90; bcopy("keyed", m["a"].c, 5); printf("%d %s%c ", m["a"].n, stringof(m["a"].c), m["a"].c[7]); printf("%s ", stringof(this->t)); }' -n 'self int n[5]; BEGIN { self->n[4] = 9; bcopy(&`max_pfn, self->n, 8); bcopy(self->n, self->n, 8); }
+	BEGIN { p = (int *)&`max_pfn; printf("%d%d %d", self->n[0] == p[0], self->n[1] == p[1], self->n[4]); exit(0); }')" "ZelXY hello 7 keyedZ ZelXY 11 9"
+is "copyinto() too; of a fault nothing is there" "$(d 'this char t[16]; self long n[2]; syscall::write:entry /pid == $target && arg2 == 6/ { copyinto(arg1, 6, this->t); printf("%s ", stringof(this->t)); self->n[1] = 5; copyinto(arg1, 8, self->n); printf("%d ", self->n[1]); } syscall::write:entry /self->n[1]/ { copyinto(8, 4, self->n); printf("no"); }
+	ERROR { printf("%d %c%d", arg4, (char)self->n[0], self->n[1]); exit(0); }' -c 'perl -e "syswrite STDERR, q(direct)"' 2> /dev/null)" "direct 5 1 d5"
 is "of the kernel" "$(d 'BEGIN { t = curthread->se.load; this->r = curthread->signal->rlim[7]; printf("%d %d", t.weight == curthread->se.load.weight && t.weight > 0, this->r.rlim_cur); exit(0); }')" "1 $(ulimit -n)"
 is "a large struct of the kernel's is copied" "$(d 'BEGIN { u = `init_uts_ns.name; printf("%s %s", u.release, u.sysname); exit(0); }')" "$(uname -r) Linux"
 copies=$(for i in {1..40}; do printf 'v%d = `init_uts_ns.name; ' "$i"; done)
