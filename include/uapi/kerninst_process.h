@@ -23,12 +23,16 @@
  * once it has become another program nothing more is changed there. The caller must be allowed to
  * attach to it with ptrace. Reasons: KI_R_PROCESS_PERMISSION, KI_R_PROCESS_32BIT, or
  * KI_R_PROCESS_GONE, also for threads of the kernel. -EEXIST if the session has a process.
+ *
+ * `apart` says that each of its threads has its FS base in the word at that address, so code may
+ * know its thread by %fs:0. 0 is said where that is not certain. A program begins without it, and
+ * once a C library has seen to it, it stays so.
  */
 struct ki_process_open {
 	__u32 size;
 	__s32 pid; /* as the caller sees it */
 	__u32 reason;
-	__u32 zero;
+	__u32 apart; /* out: 1 or 0 */
 };
 
 /*

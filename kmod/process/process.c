@@ -50,9 +50,9 @@ static u16 refused_task(struct task_struct *t, struct mm_struct *mm)
 }
 
 /* By mmget; NULL: *reason says why. */
-static struct mm_struct *take_mm(pid_t number, struct ki_sleeper *who, u16 *reason)
+static struct mm_struct *take_mm(struct ki_process_open *req, struct ki_sleeper *who, u16 *reason)
 {
-	struct task_struct *t = number > 0 ? find_task(number) : NULL;
+	struct task_struct *t = req->pid > 0 ? find_task(req->pid) : NULL;
 	struct mm_struct *mm;
 
 	*reason = KI_R_PROCESS_GONE;
@@ -61,6 +61,7 @@ static struct mm_struct *take_mm(pid_t number, struct ki_sleeper *who, u16 *reas
 	mm = ki_call(mm_access)(t, PTRACE_MODE_ATTACH_REALCREDS);
 	*reason = refused_task(t, mm);
 	ki_sleeper_note(who, t->group_leader);
+	req->apart = !*reason && ki_process_are_apart(t);
 	put_task_struct(t);
 	if (!*reason)
 		return mm;
@@ -105,9 +106,9 @@ int ki_process_take(struct ki_request *q)
 	u16 reason;
 	int err;
 
-	if (req->zero || req->reason)
+	if (req->apart || req->reason)
 		return -EINVAL;
-	mm = take_mm(req->pid, &who, &reason);
+	mm = take_mm(req, &who, &reason);
 	if (!mm)
 		return ki_refuse(&req->reason, reason);
 	err = new_process(&q->process, mm);

@@ -84,6 +84,10 @@ extern struct workqueue_struct *ki_process_queue; /* for what a thread of the ke
 /* Those that watch are told: its text has been changed, or is back. */
 void ki_process_changed(const struct ki_process *p, bool back);
 
+/* process_apart.c: has each thread of its, without being stopped, its FS base at that address? */
+struct task_struct;
+bool ki_process_are_apart(struct task_struct *of);
+
 /* process_map.c */
 int ki_process_map_take(struct ki_request *q);
 int ki_process_map(struct ki_request *q) __must_hold(&ki_lock);

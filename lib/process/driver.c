@@ -25,13 +25,15 @@ static int call(int fd, unsigned long request, void *arg)
 	return ret;
 }
 
-int ki_driver_open(pid_t pid)
+int ki_driver_open(pid_t pid, bool *apart)
 {
 	struct ki_process_open req = {.size = sizeof(req), .pid = pid};
 	int fd = open(KI_DEVICE, O_RDWR | O_CLOEXEC);
 
-	if (fd >= 0 && !call(fd, KI_IOC_PROCESS, &req))
+	if (fd >= 0 && !call(fd, KI_IOC_PROCESS, &req)) {
+		*apart = req.apart;
 		return fd;
+	}
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -44,7 +46,7 @@ bool ki_process_by_driver(struct ki_target *t)
 	if (ki_target_kind(t) != KI_TARGET_PROCESS)
 		return false;
 	if (p->device < 0)
-		p->device = ki_driver_open(p->pid);
+		p->device = ki_driver_open(p->pid, &p->apart);
 	return p->device >= 0;
 }
 
@@ -61,7 +63,7 @@ static int check(struct ki_splice_process *s, const struct ki_mappings *maps, st
 {
 	(void)maps;
 	if (s->device < 0)
-		s->device = ki_driver_open(s->g.pid);
+		s->device = ki_driver_open(s->g.pid, &s->process->apart);
 	return s->device < 0 ? ki_err_reason(err, KI_R_PROCESS_GONE, 0, "process %d", s->g.pid) : 0;
 }
 
@@ -82,9 +84,13 @@ static int make_memory(struct ki_splice_process *s, struct ki_err *err)
 	const struct ki_linked *x = &s->linked;
 	const struct ki_arena *last = &x->arenas.v[x->arenas.n - 1];
 	struct ki_process_memory req = {.size = sizeof(req), .bytes = last->off + last->len};
-	int ret = call(s->device, KI_IOC_PROCESS_MEMORY, &req);
+	int ret;
 	uint8_t *all;
 
+	if (req.bytes > KI_PROCESS_BYTES)
+		return ki_err_set(err, -ENOMEM, 0, "process %d: too many counters and patches",
+				  s->g.pid);
+	ret = call(s->device, KI_IOC_PROCESS_MEMORY, &req);
 	if (ret)
 		return refused(s, ret, req.reason, 0, err);
 	all = map_here(s, req.bytes, PROT_READ | PROT_WRITE, err);

@@ -211,10 +211,12 @@ static bool tells_threads(const struct ki_process *p, const struct ki_mappings *
 }
 
 /* Some thread cannot be told from others: it has not begun yet. Or what the process may map, or
-   must lock, is too little for blocks of threads. */
+   must lock, or the session may have, is too little for blocks of threads. */
 static bool wants_too_much(const struct ki_splice_process *s, int ret)
 {
-	return ret == -ENOTUNIQ || (s->linked.blocks && (ret == -ENOMEM || ret == -EAGAIN));
+	const bool little = ret == -ENOMEM || ret == -EAGAIN || ret == -EDQUOT;
+
+	return ret == -ENOTUNIQ || (s->linked.blocks && little);
 }
 
 /* The guard reads what its creator marks. */
@@ -252,6 +254,15 @@ static int look_at_linked(struct ki_splice_process *s, const struct ki_target *t
 	return !ret && s->sheds ? share_released(&s->linked, err) : ret;
 }
 
+/* May bare counters be of each thread? By the guard's way the threads are looked at, too. */
+static bool may_tally(const struct ki_splice_process *s, const struct ki_mappings *maps)
+{
+	const bool driver = s->way == &ki_process_way_of_driver;
+
+	return !s->shared && !s->alone && !s->told && (!driver || s->process->apart) &&
+	       tells_threads(s->process, maps);
+}
+
 /* With the mappings as they were read, if they were. */
 static struct ki_linking linking_of(const struct ki_splice_process *s, const struct ki_target *t,
 				    struct ki_plan *p, const struct ki_mappings *maps)
@@ -271,7 +282,7 @@ static struct ki_linking linking_of(const struct ki_splice_process *s, const str
 		.semaphores = s->told ? s->told->semaphores : NULL,
 		.nsemaphores = s->told ? s->told->n : 0,
 		.driver = driver,
-		.tally = !driver && !s->shared && !s->alone && tells_threads(process, maps),
+		.tally = may_tally(s, maps),
 		.maps = maps,
 	};
 }

@@ -63,7 +63,8 @@ int ki_process_put(const struct ki_splice_process *what, struct ki_target *t, st
 int ki_driver_release(const struct ki_splice_process *s, const uint32_t *v, size_t n,
 		      struct ki_err *err);
 
-/* The device, with this process begun; -1: the driver is not there, or does not do it. */
-int ki_driver_open(pid_t pid);
+/* The device, with this process begun; -1: the driver is not there, or does not do it. *apart: its
+   threads are known by the word at their FS base. */
+int ki_driver_open(pid_t pid, bool *apart);
 
 #endif

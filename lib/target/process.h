@@ -48,6 +48,7 @@ struct ki_process {
 	 */
 	int mem;
 	int device; /* the driver's session that changes this process; -1: none yet */
+	bool apart; /* it says that threads are known by the word at their FS base */
 	ki_vec(struct ki_process_text) text; /* in order of address */
 	ki_vec(struct ki_process_area) rseq; /* tables of restartable sequences */
 	struct ki_process_area vdso;	     /* len 0: it has none */

@@ -6,7 +6,13 @@
  *	threads		eight threads are born, work and die
  *	crowd		a hundred threads work at the same time, while signals come whose handler
  *			works too, and forks: how many calls of step() that were
+ *	throng		the same, but signals come seldom: for a slow machine
  *	forks		a child works, and ends with what came of it
+ *	twins		a child works 1000 times, and its parent does meanwhile; how many calls of
+ *			step() that were
+ *	strays		two threads are there whose FS base is an address where 0 stands
+ *	beside		they work N * 1000 times each, and so do we meanwhile; calls
+ *	stand		eight threads work N * 1000 times each at once; calls
  *	spawns		a child of vfork works, and becomes this program again, which works too
  *	library		the library LIBRARY is mapped, its function turn() called, and unmapped
  *	keep		the same, but it stays mapped; close: until then
@@ -24,6 +30,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,9 +120,9 @@ static void *one_of_crowd(void *unused)
 	return unused;
 }
 
-static unsigned long crowd(void)
+static unsigned long crowd_of(long us)
 {
-	const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+	const struct itimerval often = {{0, us}, {0, us}}, never = {{0, 0}, {0, 0}};
 	const struct sigaction act = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
 	pthread_t ids[CROWD];
 
@@ -130,6 +137,16 @@ static unsigned long crowd(void)
 		pthread_join(ids[i], NULL);
 	setitimer(ITIMER_REAL, &never, NULL);
 	return made;
+}
+
+static unsigned long crowd(void)
+{
+	return crowd_of(500);
+}
+
+static unsigned long throng(void)
+{
+	return crowd_of(50000);
 }
 
 /* How it has ended: 1 if its work came out right. */
@@ -148,6 +165,98 @@ static unsigned long forks(void)
 	if (!pid)
 		_exit(work() == want ? 34 : 1);
 	return ended(pid);
+}
+
+static unsigned long work_long(long n)
+{
+	for (long i = 0; i < 1000 * n; i++)
+		work();
+	return 100000ul * (unsigned long)n;
+}
+
+/* Both begin when both are there. */
+static unsigned long twins(void)
+{
+	static int *there;
+	pid_t pid;
+
+	if (!there)
+		there = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*there = 0;
+	pid = fork();
+	__atomic_add_fetch(there, 1, __ATOMIC_RELAXED);
+	while (__atomic_load_n(there, __ATOMIC_RELAXED) < 2)
+		;
+	work_long(1);
+	if (!pid)
+		_exit(34);
+	return ended(pid) ? 200000 : 0;
+}
+
+#define STRAYS 2
+
+static long strays_have[STRAYS]; /* so much to do; -1: it has done all; 0: it is not there */
+
+/* The C library does not know it: it calls nothing that may want to know its thread. */
+static int stray_thread(void *own)
+{
+	for (;;) {
+		const long n = __atomic_load_n((long *)own, __ATOMIC_ACQUIRE);
+
+		if (n <= 0) {
+			sched_yield();
+			continue;
+		}
+		work_long(n);
+		__atomic_store_n((long *)own, -1, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+static unsigned long strays(void)
+{
+	static char stacks[STRAYS][65536] __attribute__((aligned(64))), storage[4096];
+	const int as_thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
+	unsigned long n = 0;
+
+	for (int i = 0; i < STRAYS; i++) {
+		strays_have[i] = -1;
+		n += clone(stray_thread, stacks[i + 1], as_thread | CLONE_SETTLS, &strays_have[i],
+			   NULL, storage + 2048) > 0;
+	}
+	return n;
+}
+
+static unsigned long beside(long n)
+{
+	unsigned long calls;
+
+	for (int i = 0; i < STRAYS; i++)
+		__atomic_store_n(&strays_have[i], n, __ATOMIC_RELEASE);
+	calls = work_long(n);
+	for (int i = 0; i < STRAYS; i++)
+		while (__atomic_load_n(&strays_have[i], __ATOMIC_ACQUIRE) > 0)
+			usleep(1000);
+	return (STRAYS + 1) * calls;
+}
+
+static void *one_of_stand(void *n)
+{
+	pthread_barrier_wait(&all_there);
+	work_long(*(long *)n);
+	return NULL;
+}
+
+static unsigned long stand(long n)
+{
+	pthread_t ids[THREADS];
+
+	pthread_barrier_init(&all_there, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&ids[i], NULL, one_of_stand, &n);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(ids[i], NULL);
+	return THREADS * 100000ul * (unsigned long)n;
 }
 
 static unsigned long spawns(void)
@@ -212,25 +321,54 @@ static unsigned long shut(int seal)
 	return work();
 }
 
-static unsigned long once(const char *what)
+static unsigned long seal(void)
 {
-	if (!strcmp(what, "seal") || !strcmp(what, "hide"))
-		return shut(*what == 's');
-	if (!strcmp(what, "threads"))
-		return threads();
-	if (!strcmp(what, "crowd"))
-		return crowd();
-	if (!strcmp(what, "forks"))
-		return forks();
-	if (!strcmp(what, "spawns"))
-		return spawns();
-	if (!strcmp(what, "library"))
-		return turn_library(0);
-	if (!strcmp(what, "keep"))
-		return turn_library(1);
-	if (!strcmp(what, "close"))
-		return turn_library(0);
-	return work();
+	return shut(1);
+}
+
+static unsigned long hide(void)
+{
+	return shut(0);
+}
+
+static unsigned long pass_library(void)
+{
+	return turn_library(0);
+}
+
+static unsigned long keep_library(void)
+{
+	return turn_library(1);
+}
+
+static const struct {
+	const char *name;
+	unsigned long (*once)(void);
+	unsigned long (*times)(long n);
+} works[] = {
+	{"threads", threads, NULL},   {"crowd", crowd, NULL},
+	{"throng", throng, NULL},     {"forks", forks, NULL},
+	{"twins", twins, NULL},	      {"strays", strays, NULL},
+	{"beside", NULL, beside},     {"stand", NULL, stand},
+	{"spawns", spawns, NULL},     {"library", pass_library, NULL},
+	{"keep", keep_library, NULL}, {"close", pass_library, NULL},
+	{"seal", seal, NULL},	      {"hide", hide, NULL},
+};
+
+static unsigned long all_of(const char *what, long n)
+{
+	unsigned long (*once)(void) = work, sum = 0;
+
+	for (size_t i = 0; i < sizeof(works) / sizeof(*works); i++) {
+		if (strcmp(what, works[i].name))
+			continue;
+		if (works[i].times)
+			return works[i].times(n);
+		once = works[i].once;
+	}
+	for (long i = 0; i < n; i++)
+		sum += once();
+	return sum;
 }
 
 static void become(long n)
@@ -267,8 +405,6 @@ int main(int argc, char **argv)
 	if (write(1, "ready\n", 6) != 6)
 		return 1;
 	while ((len = read(0, line, sizeof(line) - 1)) > 0) {
-		unsigned long sum = 0;
-
 		line[len] = 0;
 		if (sscanf(line, "%19s %ld", what, &n) != 2)
 			return 1;
@@ -278,9 +414,7 @@ int main(int argc, char **argv)
 			prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
 		if (!strcmp(what, "filter"))
 			filter();
-		for (long i = 0; i < n; i++)
-			sum += once(what);
-		answer(sum);
+		answer(all_of(what, n));
 	}
-	syscall(SYS_exit, 0);
+	syscall(strays_have[0] ? SYS_exit_group : SYS_exit, 0);
 }

@@ -7,8 +7,7 @@
 # promise: A hundred threads that count at once in a process lose no hit.
 # promise: Threads, forks, libraries and exceptions come and go while a process is measured.
 #   [ends.sh]
-# not shown: Counters of each thread in programs other than the GNU C library's, or by the
-#   driver; those are locked.
+# not shown: Counters of each thread in programs other than the GNU C library's; those are locked.
 # shellcheck disable=SC2015,SC2016 # who fails says so; for other shells
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -38,6 +37,15 @@ crowded() { # WHAT POINT ROWS
 }
 check "a hundred threads at once, signals, forks of handlers: each call" crowded "crowd 2" step 1
 check "each instruction, some of them where flags are kept" crowded "crowd 1" step:insns 15
+check "eight threads at once: each call" crowded "stand 20" step 1
+check "a child and its parent at once: each call" crowded "twins 20" step 1
+# Its threads with an FS base where 0 stands cannot be known by it.
+strays() {
+	start churn "$library" && before=$(text) && ask strays 1 && is "$answer" 2 || return
+	to=$to from=$from "$ki" stat -q -x, -o "$tmp/csv" "$pid/churn:step" -- bash -c "ask beside 30" || return
+	is "$(cat "$tmp/answer") $(awk -F, 'NR > 1 { print $1 }' "$tmp/csv")" "9000000 9000000" && same && stop
+}
+check "threads that cannot be known by their FS base, and another at once: each call" strays
 check "children: each call, of theirs too" counted "forks 100" 20000
 check "children of vfork: until they become another program" counted "spawns 100" 10000
 check "libraries that come and go: all else is counted" counted "library 100" 0
@@ -92,6 +100,7 @@ check "it allows itself hardly any" answers strict
 shut() { # WHAT
 	begin "threads 10" && ask "$1" 1 || return
 	[ "$answer" != 0 ] || { echo "not on this kernel" && stop && return; }
+	before=$(text) # its mappings are others
 	measured "threads 10" "$pid/churn:step" && is "$(of churn:step)" 8000 && stop
 }
 check "its text is sealed" shut seal

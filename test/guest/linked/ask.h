@@ -48,7 +48,7 @@ static int session(void)
 	return fd;
 }
 
-static int begin(int fd, pid_t pid)
+static inline int begin(int fd, pid_t pid)
 {
 	struct ki_process_open req = {.size = sizeof(req), .pid = pid};
 	int ret = ioctl(fd, KI_IOC_PROCESS, &req);
