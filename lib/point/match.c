@@ -123,14 +123,42 @@ static size_t find_near(struct ki_target *t, const char *wanted, struct near nea
 	return count;
 }
 
+static void tell_near(char why[KI_MATCH_WHY], const struct near *near, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t at = strlen(why);
+
+		snprintf(why + at, KI_MATCH_WHY - at, "%s%.120s",
+			 i ? ", " : "; near: ", near[i].name);
+	}
+}
+
+/* A process's files go by their own names; what programs are linked with is often a link's. */
+static void no_module(struct ki_target *t, const char *wanted, char why[KI_MATCH_WHY])
+{
+	struct near near[NEAR_MAX];
+	size_t n, count = 0;
+	const struct ki_text_range *r = ki_target_ranges(t, &n);
+	const char *kernel = "";
+
+	for (size_t i = 0; i < n; i++) {
+		struct near one = {r[i].module, rank_of(wanted, r[i].module)};
+
+		if (!*r[i].module)
+			kernel = "; the kernel itself is '" KI_POINTSPEC_KERNEL "'";
+		else if (one.rank != UINT32_MAX)
+			count = keep_near(near, count, one);
+	}
+	snprintf(why, KI_MATCH_WHY, "no module '%s'%s", wanted, kernel);
+	tell_near(why, near, count);
+}
+
 void ki_match_nothing(struct ki_target *t, const struct ki_pointspec *spec, char why[KI_MATCH_WHY])
 {
 	struct near near[NEAR_MAX];
-	size_t count, at;
 
 	if (*spec->module && !module_exists(t, spec)) {
-		snprintf(why, KI_MATCH_WHY, "no module '%s'; the kernel itself is '%s'",
-			 spec->module, KI_POINTSPEC_KERNEL);
+		no_module(t, spec->module, why);
 		return;
 	}
 	if (!*spec->module && is_module(t, spec->function)) {
@@ -152,12 +180,7 @@ void ki_match_nothing(struct ki_target *t, const struct ki_pointspec *spec, char
 		return;
 	}
 	snprintf(why, KI_MATCH_WHY, "no function '%s'", spec->function);
-	count = find_near(t, spec->function, near);
-	for (size_t i = 0; i < count; i++) {
-		at = strlen(why);
-		snprintf(why + at, KI_MATCH_WHY - at, "%s%.120s",
-			 i ? ", " : "; near: ", near[i].name);
-	}
+	tell_near(why, near, find_near(t, spec->function, near));
 }
 
 bool ki_match_is_ambiguous(struct ki_target *t, const struct ki_symbol *sym)

@@ -209,6 +209,7 @@ begin pie 1 1000
 check "no such process" refused 1 "process 4194303: there is no such process" 4194303/main
 check "no such function" refused 1 "no function 'stepp'; near: .*step" "$pid/stepp"
 check "no such module" refused 1 "no module 'lib'" "$pid/lib:step"
+check "a library by another name than its file's" refused 1 "no module 'libc.so'; near: libc.so.6$" "$pid/libc.so:getppid"
 check "two processes" refused 2 "points of one process at a time" "$pid/step" 1/main
 check "times of single CPUs" earns 1 NOT_IN_PROCESS step --per-cpu -m walltime "$pid/step"
 as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
