@@ -16,6 +16,8 @@ $(PROCESS)/nopie: test/process/target.c
 $(PROCESS)/stripped: $(PROCESS)/pie
 	$(call say,STRIP,$@)strip -s -o $@ $<
 
+$(PROCESS)/bounds: test/process/bounds.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 $(PROCESS)/timed: test/process/timed.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 $(PROCESS)/sequence: test/process/sequence.c
@@ -72,6 +74,6 @@ $(PROCESS)/chains-static: test/process/chains.c
 $(PROCESS)/stacks: test/process/stacks.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle pie cet static nopie stripped written noted later sequence timed recorded replaced replaced-static standing churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle bounds pie cet static nopie stripped written noted later sequence timed recorded replaced replaced-static standing churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

@@ -3,7 +3,7 @@
 # usage: test/process/torture.sh [KERNINST]
 # A process that changes all the time while it is measured: threads are born and die, it forks, its
 # children become other programs, libraries come and go, it restricts itself, exceptions are thrown,
-# a debugger comes. Its work is right, counts are exact, and the text is as it was.
+# a debugger comes, signals come at each instruction. Its work is right, counts are exact, and the text is as it was.
 # promise: A hundred threads that count at once in a process lose no hit.
 # promise: Threads, forks, libraries and exceptions come and go while a process is measured.
 #   [ends.sh]
@@ -49,6 +49,18 @@ check "threads that cannot be known by their FS base, and another at once: each 
 check "children: each call, of theirs too" counted "forks 100" 20000
 check "children of vfork: until they become another program" counted "spawns 100" 10000
 check "libraries that come and go: all else is counted" counted "library 100" 0
+
+# A signal before and after each instruction, of springboards and patches too; its handler calls the same functions.
+bounds() { # POINT LEAST
+	echo 100 | $bin/bounds > "$tmp/its" && read -r want _ < <(sed -n 2p "$tmp/its") &&
+		echo 100 | "$ki" stat -q -x, -o "$tmp/csv" command/bounds:step "command/bounds:$1" -- $bin/bounds > "$tmp/its" 2> "$tmp/said" || { cat "$tmp/said"; return 1; }
+	read -r sum others calls boundaries < <(sed -n 2p "$tmp/its")
+	echo "$boundaries boundaries"
+	is "$sum $others" "$want 0" && is "$(awk -F, '$3 == "bounds:step" { print $1 }' "$tmp/csv")" "$calls" && [ "$boundaries" -ge "$2" ]
+}
+check "a signal at each boundary of instructions: each call" bounds work 24259
+check "a signal at each boundary, a counter in each block" bounds work:blocks 60000
+check "a signal at each boundary, a counter at each instruction" bounds work:insns 250000
 
 # Put in and taken out while that goes on, in the C library and the loader, too. Where a thread does not stop in time,
 # or is in vfork, nothing has changed.
