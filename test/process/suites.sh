@@ -12,28 +12,9 @@ which=${1:-}
 shift $#
 # shellcheck source=test/process/lib.sh
 . test/process/lib.sh
-ki=$PWD/$ki
-
-# covered COMMAND...: $tmp/it.json; most blocks are known
-covered() {
-	"$ki" cover -q -o "$tmp/it.json" "${points[@]}" -- "$@" > "$tmp/with" 2>&1 || { tail -n 5 "$tmp/with"; return 1; }
-	local hit known touchable
-	read -r hit known touchable < <(python3 -c '
-import json, sys
-t = json.load(open(sys.argv[1]))["totals"]
-print(t["hit"], t["known"], t["blocks_touchable"])' "$tmp/it.json")
-	echo "$hit hit, $known known, of $touchable"
-	[ "$hit" -gt 1000 ] && [ $((1000 * known)) -ge $((995 * touchable)) ]
-}
-# same COMMAND...: it says of each test the same, with and without; results FILE: these lines
-same() {
-	"$@" > "$tmp/without" 2>&1 || { tail -n 5 "$tmp/without"; return 1; }
-	covered "$@" && is "$(results "$tmp/with")" "$(results "$tmp/without")" && [ "$(results "$tmp/with" | wc -l)" -ge 20 ]
-}
-skip() { # NAME WHY
-	count=$((count + 1))
-	echo "ok $count $1 # SKIP $2"
-}
+# shellcheck source=test/process/suites_lib.sh
+. test/process/suites_lib.sh
+ends() { without "$@" && covered "$@" && same 20; } # COMMAND...: it says of each test the same, with and without
 
 export PYTHONDONTWRITEBYTECODE=1
 python=$(python3 -c 'import sys; print(sys.executable)' 2> /dev/null)
@@ -48,7 +29,7 @@ for m in "${modules[@]}"; do
 	read -ra several <<< "$m"
 	if "$python" -c 'import importlib, sys
 for m in sys.argv[1:]: importlib.import_module(m)' "${several[@]/#/test.}" 2> /dev/null; then
-		check "Python's $m, with each block of it and of the C library" same "$python" -m unittest -v "${several[@]/#/test.}"
+		checks "Python's $m, with each block of it and of the C library" ends "$python" -m unittest -v "${several[@]/#/test.}"
 	else
 		skip "Python's $m" "it is not installed"
 	fi
@@ -61,12 +42,12 @@ goes() { # PACKAGE
 	local program=$tmp/go.${1//\//.}
 	GOCACHE=$tmp/cache GOFLAGS=-mod=mod HOME=$tmp go test -vet=off -c -o "$program" "$1" > "$tmp/said" 2>&1 || { cat "$tmp/said"; return 1; }
 	points=("command/${program##*/}:*")
-	cd "$root/src/$1" && same "$program" -test.v -test.short
+	cd "$root/src/$1" && ends "$program" -test.v -test.short
 }
 root=$(go env GOROOT 2> /dev/null)
 for p in "${packages[@]}"; do
 	if [ "$(find "${root:-/nonexistent}/src/$p/" -name '*_test.go' 2> /dev/null | head -n 1)" ]; then
-		check "Go's $p, with each block of the program" goes "$p"
+		checks "Go's $p, with each block of the program" goes "$p"
 	else
 		skip "Go's $p" "there is no Go with its tests here"
 	fi

@@ -20,6 +20,7 @@ choose_suites() {
 		;;
 	*) die 1 "this is '$codename': Debian 12 (bookworm) or 13 (trixie) is needed" ;;
 	esac
+	suite_main=$codename
 	apt_start "$codename"
 }
 
@@ -31,6 +32,8 @@ fetch_item() {
 	case $1 in
 	qemu) fetch_qemu ;;
 	qemu-cache) fetch_qemu_cache ;;
+	sqlite-tests) fetch_sqlite_tests ;;
+	glib-tests) fetch_glib_tests ;;
 	decoder-6.1) fetch_decoder "$1" "$suite_6_1" ;;
 	decoder-6.12) fetch_decoder "$1" "$suite_6_12" ;;
 	kernel-6.1) fetch_kernel "$1" "$suite_6_1" amd64 ;;
