@@ -51,13 +51,13 @@ is_busy=$("$ki" explain PROCESS_BUSY | sed -n '2s,^ *,,p')
 in_and_out() {
 	local n=0 not=0 before
 	afresh || return
-	poor "${suite[@]}" > "$tmp/with" 2>&1 &
+	"${poorly[@]}" "${suite[@]}" > "$tmp/with" 2>&1 &
 	pid=$!
 	echo "$pid" >> "$tmp/started"
 	until grep -qaF 'Ok' "$tmp/with"; do sleep 0.1; done
 	before=$("$bin/oracle" text "$pid")
 	while kill -0 "$pid" 2> /dev/null; do
-		if poor "$ki" cover -q -o "$tmp/it.json" "$pid/testfixture:*" -- sleep 0.$((n % 10)) > "$tmp/out" 2> "$tmp/said"; then
+		if "$ki" cover -q -o "$tmp/it.json" "$pid/testfixture:*" -- sleep 0.$((n % 10)) > "$tmp/out" 2> "$tmp/said"; then
 			n=$((n + 1)) && [ "$(totals hit)" -gt 0 ] || return
 		else
 			grep -qF -e "$is_stuck" -e "$is_busy" "$tmp/said" || ! kill -0 "$pid" 2> /dev/null || { cat "$tmp/said"; return 1; }
