@@ -133,7 +133,7 @@ struct ki_evolve_options {
 			     often stand aside (splice.h). */
 };
 
-/* Of this machine, in KiB; 0: the kernel does not say. */
+/* Of this machine, in KiB; 32, which most have, if the kernel does not say. */
 size_t ki_evolve_code_cache(void);
 
 int ki_evolve_new(struct ki_target *t, const struct ki_evolve_options *o, struct ki_evolve **out,

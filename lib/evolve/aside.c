@@ -17,8 +17,9 @@
 #define KEPT 5
 #define WAYS 8
 
-#define KIB  1024
-#define PAGE 4096
+#define USUAL 32 /* KiB */
+#define KIB   1024
+#define PAGE  4096
 
 /* Bytes that a layout may have without one that stands aside. */
 static size_t fits(size_t cache)
@@ -80,5 +81,5 @@ size_t ki_evolve_code_cache(void)
 		if (read_word(i, "size", word) && sscanf(word, "%zuK", &kib) == 1)
 			return kib;
 	}
-	return 0;
+	return USUAL;
 }
