@@ -10,6 +10,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 ki=$top/build/release/bin/kerninst
 functions=${KI_FUNCTIONS:-1000}
 hottest=${KI_HOTTEST:-300}
+cache=${KI_CACHE:-32} # KiB: the model's (fetch.c), not that of the machine which QEMU shows
 tracing=/sys/kernel/tracing
 window=0
 ran=0 # operations of the last run
@@ -59,7 +60,7 @@ one() { # LOAD N
 	! declare -F "${load}_begin" > /dev/null || "${load}_begin"
 	measure "$load" "$n" before
 	choose "$load"
-	"$ki" evolve --keep --always --for 1 --hot 20 "${names[@]}" > /tmp/out 2>&1 &
+	"$ki" evolve --keep --always --for 1 --hot 20 --cache "$cache" "${names[@]}" > /tmp/out 2>&1 &
 	pid=$!
 	while kill -0 $pid 2> /dev/null; do run "$load" "$((n / 4 + 1))"; done
 	wait $pid || { sed 's/^/# /' /tmp/out; return; }
