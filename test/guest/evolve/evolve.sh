@@ -181,7 +181,7 @@ is "stat counts calls from one to the other" "$("$ki" stat --json rw_verify_area
 back "together"
 
 # Of a cache that is too small for them: what runs less often stands in the ends of pages.
-names=(do_filp_open path_openat __fput getname_flags)
+names=(do_sys_openat2 do_filp_open path_openat __fput)
 load "$prog/calls" open 5000
 ok "too much for a cache" lay --cache 1 "${names[@]}"
 unload
