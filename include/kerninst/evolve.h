@@ -129,8 +129,8 @@ struct ki_evolve_options {
 	bool apart;	  /* each function by itself, instead of the kernel's together (splice.h) */
 	bool retarget;	  /* direct calls by the kernel's other functions lead there, too */
 	size_t cache;	  /* KiB of the processor's first-level cache of code; 0: unknown. If hot
-			     blocks of functions together take more, those that are executed less
-			     often stand aside (splice.h). */
+			     blocks of functions together take more, and not many times more, those
+			     that are executed less often stand aside (splice.h). */
 };
 
 /* Of this machine, in KiB; 32, which most have, if the kernel does not say. */

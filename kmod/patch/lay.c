@@ -24,8 +24,8 @@
  * stand. A first-level cache finds its sets by the bits within a page. Code may be larger than the
  * cache, and be executed again and again from beginning to end. Then each line misses: it was used
  * longest ago when it is wanted. If most of it takes turns in a few sets, what stands in the others
- * stays. (Hashemi, Kaeli and Calder, "Efficient Procedure Mapping
- * Using Cache Line Coloring", PLDI 1997.)
+ * stays. (Hashemi, Kaeli and Calder, "Efficient Procedure Mapping Using Cache Line Coloring", PLDI
+ * 1997.)
  *
  * Calls are made from the patch: they return into it. (In all other patches none does: patch.c,
  * copy.c.) That is what a layout is for: what is executed one after the other stands so, and a

@@ -7,6 +7,9 @@
  * was used longest ago. So most of them take turns in an eighth of the sets, the last bytes of
  * pages. Of the others there are as many as the rest of the cache keeps beside what is executed in
  * the text and in programs. What is executed most often, byte for byte, is kept.
+ *
+ * Of code that is many times larger than the cache little would be kept. The rest has loops of its
+ * own, which would have an eighth of the cache. So there nothing stands aside.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +31,12 @@ static size_t fits(size_t cache)
 }
 
 /* Bytes that stand beside those. */
+/* Of more nothing stands aside. */
+static size_t most(size_t cache)
+{
+	return cache * KIB * 2;
+}
+
 static size_t kept(size_t cache)
 {
 	return cache * KIB * (PAGE - KI_ASIDE) / PAGE * KEPT / WAYS;
@@ -42,7 +51,7 @@ void ki_evolve_part(struct ki_evolve *e)
 		if (ki_evolve_joins(&e->v.v[i]))
 			all += e->v.v[i].size.size;
 	}
-	if (!e->o.cache || all <= fits(e->o.cache))
+	if (!e->o.cache || all <= fits(e->o.cache) || all > most(e->o.cache))
 		return;
 	for (size_t i = 0; i < e->v.n; i++) {
 		struct ki_evolved *f = &e->v.v[i];
