@@ -24,7 +24,9 @@ offsets() {
 }
 echo 'static __attribute__((noinline)) int local(void) { return getpid(); } int _seen(void) __attribute__((weak, alias("local"))); int main(void) { return local() < 0; }' > /tmp/weak.c
 gcc -O1 -w -o /tmp/weak /tmp/weak.c
-is "of a place's names one that other files see, whatever is before it" "$(sorted -n 'pid$target:a.out:local:entry, pid$target:a.out:_seen:entry { @[probefunc] = count(); }' -c /tmp/weak)" "_seen 1 "
+for name in local _seen; do
+	is "of a place's names one that other files see, by $name, whatever is before it" "$(sorted -n "pid\$target:a.out:$name:entry { @[probefunc] = count(); }" -c /tmp/weak)" "_seen 1 "
+done
 begins() { d -n 'pid$target:pie:_init:entry, pid$target:pie:_start:entry, pid$target:pie:main:entry { @[probefunc] = count(); }' -c "$work" -x "evaltime=$1" | grep -vx "$sum" | sort | tr '\n' ' '; }
 is "evaltime: from main() on, or from the entry" "$(begins main); $(begins preinit)" "main 1 ; _init 1 _start 1 main 1 "
 is "entries of the program, none of its table of jumps" "$(d -n 'pid$target:pie::entry { @[probefunc] = count(); }' -c "$work" | grep -c '@plt\|^_init')" 0

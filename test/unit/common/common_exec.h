@@ -25,7 +25,7 @@ struct exec_cpu {
 struct exec_memory {
 	uint8_t control[4096]; /* pad number, return trampoline */
 	uint8_t code[16384];
-	uint8_t patch[65536];
+	uint8_t patch[16384];
 	uint8_t data[4096]; /* the code uses EXEC_DATA bytes in its middle */
 	uint8_t stack[4096];
 };

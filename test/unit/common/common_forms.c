@@ -134,6 +134,9 @@ static const struct {
 	{ZYDIS_MNEMONIC_WRGSBASE, "segments"},
 	{ZYDIS_MNEMONIC_SWAPGS, "segments"},
 	{ZYDIS_MNEMONIC_WRPKRU, "protection keys"},
+	/* without user interrupts these are rdpkru and wrpkru */
+	{ZYDIS_MNEMONIC_CLUI, "protection keys"},
+	{ZYDIS_MNEMONIC_STUI, "protection keys"},
 	{ZYDIS_MNEMONIC_RDTSC, "clock or random"},
 	{ZYDIS_MNEMONIC_RDTSCP, "clock or random"},
 	{ZYDIS_MNEMONIC_RDPRU, "clock or random"},
