@@ -52,7 +52,7 @@ is "with CAP_SYS_MODULE it may" "$(with $watch,+sys_module $bin/callees $f "$cal
 ok "and replace" with $watch,+sys_module "$ki" replace -q $f=__x64_sys_getpgid -- true
 
 # ---- a descriptor for reading ----
-cases "" 26 "$permit" reads
+cases "" 27 "$permit" reads
 chmod 644 /dev/kerninst
 is "who may only read the device" "$(caps ,+perfmon) $(with ,+perfmon "$permit" opens read)" "EACCES OK"
 ok "lists functions" with $watch "$ki" list -v vfs_read
@@ -112,7 +112,7 @@ given_back() { echo "$(field counters_used) $(field words_used)"; }
 soon "all is given back" "0 0" given_back
 
 # ---- lockdown ----
-cases "" 46 "$permit" integrity
+cases "" 47 "$permit" integrity
 ok "the machine is locked down" grep -q '\[integrity\]' $lockdown
 ok "the text is what it was" text_is_back
 is "the device does not open for writing" "$("$permit" opens write) $("$permit" opens read)" "EPERM OK"
