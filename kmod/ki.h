@@ -280,7 +280,6 @@ void ki_win_free(struct ki_win *w) __must_hold(&ki_lock);   /* NULL is allowed *
 unsigned long ki_win_insn(const struct ki_win *w, u8 insn); /* where it is in the text */
 /* The canonical copy of an instruction of a window that has been verified. */
 void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out);
-void ki_win_asked(const struct ki_win *w, u8 insn, struct ki_copy *out); /* as requests say it */
 u32 ki_win_count(void) __must_hold(&ki_lock);
 int __must_check ki_group_new(struct ki_win **v, u32 n)
 	__must_hold(&ki_lock); /* v[i]->group is it */
@@ -374,8 +373,8 @@ void ki_may_sleep_forget(void) __must_hold(&ki_lock); /* a request begins: code 
 u16 __must_check ki_copy_emit(unsigned long addr, const u8 *bytes, size_t len, struct ki_copy *out,
 			      u8 *flow);
 /* Of a static branch, its own bytes aside: jne target; of a static call: call target. */
-void ki_copy_branch(const struct ki_win *w, struct ki_copy *out);
-void ki_copy_static_call(const struct ki_win *w, struct ki_copy *out);
+void ki_copy_written(const struct ki_win *w, struct ki_copy *out);
+void ki_copy_asked(const struct ki_win *w, struct ki_copy *copy); /* as requests say it */
 
 /* vet.c */
 u16 __must_check ki_vet_chunk(const struct ki_session *s, const struct ki_chunk *c);

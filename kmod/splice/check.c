@@ -96,7 +96,8 @@ static bool same_window(const struct ki_win *w, const struct ki_window *req,
 	    memcmp(w->orig, req->orig, w->len))
 		return false;
 	for (i = 0; i < w->ncopy; i++) {
-		ki_win_asked(w, i, &own);
+		ki_win_copy(w, i, &own);
+		ki_copy_asked(w, &own);
 		if (memcmp(&own, &copies[i], sizeof(own)))
 			return false;
 	}

@@ -94,23 +94,24 @@ static void emit_verbatim(struct ki_copy *out, struct insn *in, const u8 *bytes,
 	}
 }
 
-void ki_copy_branch(const struct ki_win *w, struct ki_copy *out)
+void ki_copy_written(const struct ki_win *w, struct ki_copy *out)
 {
-	static const u8 jne[] = {0x0f, 0x85};
+	static const u8 jne[] = {0x0f, 0x85}, jmp = KI_JMP;
 
 	memset(out, 0, sizeof(*out));
 	out->orig_len = w->len;
-	emit_branch(out, jne, sizeof(jne), w->target);
+	if (w->branch) {
+		emit_branch(out, jne, sizeof(jne), w->target);
+	} else {
+		emit_return(out, w->addr + w->len);
+		emit_branch(out, &jmp, 1, w->target);
+	}
 }
 
-void ki_copy_static_call(const struct ki_win *w, struct ki_copy *out)
+void ki_copy_asked(const struct ki_win *w, struct ki_copy *copy)
 {
-	static const u8 jmp = KI_JMP;
-
-	memset(out, 0, sizeof(*out));
-	out->orig_len = w->len;
-	emit_return(out, w->addr + w->len);
-	emit_branch(out, &jmp, 1, w->target);
+	if (w->static_call)
+		copy->fix[copy->nfix - 1].target = 0;
 }
 
 static u16 emit_call(struct ki_copy *out, struct insn *in, u64 next, u8 *flow)

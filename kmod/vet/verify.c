@@ -136,7 +136,8 @@ static u16 check_written_copy(struct ki_win *w, const struct ki_copy *copy)
 {
 	struct ki_copy want;
 
-	ki_win_asked(w, 0, &want);
+	ki_copy_written(w, &want);
+	ki_copy_asked(w, &want);
 	w->flow[0] = KI_FLOW_LEAVES | KI_FLOW_DIRECT | (w->branch ? 0 : KI_FLOW_CALL);
 	return memcmp(&want, copy, sizeof(want)) ? KI_R_COPY_MISMATCH : KI_R_OK;
 }

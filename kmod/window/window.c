@@ -102,19 +102,10 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
 	u8 flow;
 
-	if (w->branch)
-		ki_copy_branch(w, out);
-	else if (w->static_call)
-		ki_copy_static_call(w, out);
+	if (w->branch || w->static_call)
+		ki_copy_written(w, out);
 	else /* It has been copied once, when the window was verified. */
 		WARN_ON_ONCE(ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow));
-}
-
-void ki_win_asked(const struct ki_win *w, u8 insn, struct ki_copy *out)
-{
-	ki_win_copy(w, insn, out);
-	if (w->static_call)
-		out->fix[out->nfix - 1].target = 0;
 }
 
 static void insert(struct ki_win *w)

@@ -11,14 +11,6 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh
 . test/process/lib.sh
 
-# ask WORDS: what the program answers, in $tmp/answer
-ask() {
-	echo "$*" >&"$to"
-	read -r -t 60 -u "$from" answer && echo "$answer" > "$tmp/answer"
-}
-export -f ask
-export tmp
-
 # measure METRICS "WORDS" OPTION|POINT...: while the program does that.
 measure() {
 	# shellcheck disable=SC2016 # for the other shell

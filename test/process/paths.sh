@@ -9,13 +9,6 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=test/process/lib.sh
 . test/process/lib.sh
 
-ask() {
-	echo "$*" >&"$to"
-	read -r -t 60 -u "$from" answer && echo "$answer" > "$tmp/answer"
-}
-export -f ask
-export tmp
-
 # seen "WORDS" OPTION|FUNCTION...: while the program does that
 seen() {
 	# shellcheck disable=SC2016 # for the other shell

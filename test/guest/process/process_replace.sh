@@ -99,10 +99,6 @@ end
 mkdir /tmp/lib
 cp "$bin/libturned.so" /tmp/lib/
 run "$bin/churn" /tmp/lib/libturned.so
-ask() {
-	echo "$*" >&"$to"
-	read -r -t 60 -u "$from" answer && echo "$answer"
-}
 ok "a library is mapped" ask keep 1
 before=$(text)
 in_place libc.so.6:getppid=libturned.so:turn

@@ -11,10 +11,6 @@
 bin=$top/build/test/process
 start
 
-ask() { # WORDS: what the program answers, in /tmp/answer
-	echo "$*" >&"$to"
-	read -r -t 200 -u "$from" answer && echo "$answer" > /tmp/answer
-}
 # The instructions of all patches in process $pid, of sessions before, too: how many add with a lock to
 # a counter of all, and how many to one of a thread.
 emitted() {
@@ -27,7 +23,7 @@ emitted() {
 	done < <(sed -n 's/^\([0-9a-f-]*\) r-xs .*kerninst.*/\1/p' "/proc/$pid/maps")
 	echo "$(grep -c 'lock incq .*(%rip)' /tmp/code) $(grep -c 'incq *(%rdx,%rcx' /tmp/code)"
 }
-export -f ask emitted
+export -f emitted
 # What has come since then.
 emits() { paste -d ' ' /tmp/emitted /tmp/before | awk '{ print $1 - $3, $2 - $4 }'; }
 # stat "COMMAND" OPTION|POINT...: while that is done; by who may less: as=(COMMAND...)

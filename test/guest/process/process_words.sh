@@ -10,11 +10,6 @@
 bin=$top/build/test/process
 start
 
-ask() { # WORDS: what the program answers, in /tmp/answer
-	echo "$*" >&"$to"
-	read -r -t 120 -u "$from" answer && echo "$answer" > /tmp/answer
-}
-export -f ask
 json=/tmp/stat.json
 # stat "WORDS" OPTION|POINT...: while the program does that; of METRIC POINT: the value
 stat() {

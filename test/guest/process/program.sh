@@ -15,3 +15,9 @@ end() {
 	exec {to}>&- {from}<&-
 	wait "$pid" 2> /dev/null
 }
+# ask WORDS: what the program answers, in /tmp/answer; for other shells, too
+ask() {
+	echo "$*" >&"$to"
+	read -r -t 200 -u "$from" answer && echo "$answer" > /tmp/answer
+}
+export -f ask

@@ -181,7 +181,6 @@ int evolve_parse(const struct verb *self, int argc, char **argv, struct evolve_o
 	o->what = argv + optind;
 	o->n = argc - optind;
 	o->choice.hot = (unsigned int)o->hot;
-	ret = check(self, o);
-	*done = ret != CLI_OK;
+	*done = (ret = check(self, o)) != CLI_OK;
 	return ret;
 }
