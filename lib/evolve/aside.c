@@ -30,13 +30,13 @@ static size_t fits(size_t cache)
 	return cache * KIB * 3 / 4;
 }
 
-/* Bytes that stand beside those. */
 /* Of more nothing stands aside. */
 static size_t most(size_t cache)
 {
 	return cache * KIB * 2;
 }
 
+/* Bytes of those that do not stand aside. */
 static size_t kept(size_t cache)
 {
 	return cache * KIB * (PAGE - KI_ASIDE) / PAGE * KEPT / WAYS;

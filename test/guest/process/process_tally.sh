@@ -72,12 +72,24 @@ exact "a hundred threads, signals, forks of handlers" "throng 1"
 exact "a child and its parent at once" "twins 10"
 exact "children of vfork, until they are another program" "spawns 10" 1000
 
+# ---- a command that is started ----
+end
+echo 0 0 > /tmp/before
+run "$ki" stat -x, -o /tmp/csv command/churn:step -- "$bin/churn" "$bin/libturned.so"
+pid=$(pgrep -x churn) emitted > /tmp/emitted
+ok "a command, eight threads at once" ask stand 1
+end
+is "a command: each call" "$(counted)" "$(cat /tmp/answer)"
+is "a command: with a lock, and of each thread" "$(emits)" "0 1"
+
 # ---- what it costs ----
 ok "single-stepped" eval '"$bin/priced" calls > /tmp/priced'
 is "--cost says as many instructions" "$(sed -n 's/^said //p' /tmp/priced)" "$(sed -n 's/^stepped //p' /tmp/priced)"
 ok "which are those without a lock" test "$(sed -n 's/^said //p' /tmp/priced)" -ge $((50 * 17))
 
 # ---- the end ----
+run "$bin/churn" "$bin/libturned.so"
+before=$(text)
 for i in 1 2; do
 	"$ki" stat -q "$pid/churn:step" > /dev/null 2>&1 &
 	tool=$!

@@ -258,10 +258,8 @@ void ki_win_copy(const struct ki_win *w, u8 insn, struct ki_copy *out)
 	unsigned long addr = ki_win_insn(w, insn), at = addr - w->addr;
 	u8 flow;
 
-	if (w->branch)
-		ki_copy_branch(w, out);
-	else if (w->static_call)
-		ki_copy_static_call(w, out);
+	if (w->branch || w->static_call)
+		ki_copy_written(w, out);
 	else if (ki_copy_emit(addr, w->orig + at, w->len - at, out, &flow))
 		abort();
 }
@@ -281,10 +279,10 @@ static void look_at_written(struct ki_win *w, const struct ki_copy *asked, struc
 	if (w->branch) {
 		w->target = asked->fix[0].target;
 		linker_branch(w->addr, &w->key, &w->off);
-		ki_copy_branch(w, c);
+		ki_copy_written(w, c);
 		return;
 	}
-	ki_copy_static_call(w, c);
+	ki_copy_written(w, c);
 	w->flow[0] |= KI_FLOW_CALL;
 	w->target = linker_trampoline(w->addr);
 }
