@@ -160,6 +160,10 @@ int ki_evolve_check(struct ki_evolve *e, struct ki_err *err);
    there are no more. */
 unsigned int ki_evolve_refusal(const struct ki_evolve *e, size_t n, const struct ki_symbol **sym);
 
+/* Does the n-th function that was added, *sym, stand aside in the cache (ki_evolve_options.cache)?
+   It is known once it has been asked whether they can be put in. *sym is NULL: there are no more. */
+bool ki_evolve_is_aside(const struct ki_evolve *e, size_t n, const struct ki_symbol **sym);
+
 /* How many calls by others lead into layouts where they stand (retarget), once it has been asked
    whether they can be put in. */
 size_t ki_evolve_retargeted(const struct ki_evolve *e);

@@ -29,6 +29,9 @@ void ki_evolve_verdict_print(const struct ki_evolve_trial *t, const struct ki_ev
 /* In what pages the layouts of this session stand, and why in small ones; of none, nothing. */
 void ki_evolve_pages_print(const struct ki_target *t, FILE *out);
 
+/* How many functions stand aside in the cache, and which (names); of none, nothing. */
+void ki_evolve_aside_print(const struct ki_evolve *e, bool names, FILE *out);
+
 /* Warn of functions that the driver refused: how many those are. */
 size_t ki_evolve_warn_refused(const struct ki_evolve *e, const struct ki_listener *l);
 

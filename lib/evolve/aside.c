@@ -64,6 +64,12 @@ void ki_evolve_part(struct ki_evolve *e)
 	}
 }
 
+bool ki_evolve_is_aside(const struct ki_evolve *e, size_t n, const struct ki_symbol **sym)
+{
+	*sym = n < e->v.n ? e->v.v[n].fn->symbol : NULL;
+	return *sym && e->v.v[n].l.aside;
+}
+
 static bool read_word(int index, const char *what, char word[32])
 {
 	char path[96];

@@ -127,6 +127,25 @@ void ki_evolve_pages_print(const struct ki_target *t, FILE *out)
 	fprintf(out, "\n");
 }
 
+void ki_evolve_aside_print(const struct ki_evolve *e, bool names, FILE *out)
+{
+	const struct ki_symbol *sym;
+	size_t n = 0, all = 0;
+	bool aside;
+
+	for (; aside = ki_evolve_is_aside(e, all, &sym), sym; all++)
+		n += aside;
+	if (!n)
+		return;
+	fprintf(out,
+		"%zu of %zu functions stand aside: all are more than the cache has room for, "
+		"and these run least often\n",
+		n, all);
+	for (size_t i = 0; names && i < all; i++)
+		if (ki_evolve_is_aside(e, i, &sym))
+			fprintf(out, "%s: aside\n", sym->name);
+}
+
 size_t ki_evolve_warn_refused(const struct ki_evolve *e, const struct ki_listener *l)
 {
 	const struct ki_symbol *sym;

@@ -202,10 +202,11 @@ static int put_in(struct run *r)
 
 /* ---- */
 
-static void tell_retargeted(const struct run *r)
+static void tell_layout(const struct run *r)
 {
 	size_t n = ki_evolve_retargeted(r->evolve);
 
+	ki_evolve_aside_print(r->evolve, r->o->explain, stdout);
 	if (r->o->choice.retarget)
 		printf("%zu call%s by others lead%s there\n", n, n == 1 ? "" : "s",
 		       n == 1 ? "s" : "");
@@ -218,7 +219,7 @@ static int dry_run(struct run *r)
 	if (ki_evolve_check(r->evolve, &err))
 		return cli_fail(&err);
 	r->n -= ki_evolve_warn_refused(r->evolve, cli_listener(true));
-	tell_retargeted(r);
+	tell_layout(r);
 	return CLI_OK;
 }
 
@@ -232,7 +233,7 @@ static int take_out(struct run *r)
 static int stay(struct run *r)
 {
 	r->n -= ki_evolve_warn_refused(r->evolve, cli_listener(true));
-	tell_retargeted(r);
+	tell_layout(r);
 	ki_evolve_pages_print(r->t, stdout);
 	if (r->o->keep) {
 		printf("%zu function%s laid out, kept by process %d: kerninst evolve --undo ends it\n",
