@@ -9,6 +9,9 @@ loop() { # of the program `calls`, which marks its window itself
 	"$prog/calls" "$1" "$2" > /dev/null && echo "$2"
 }
 
+# Directories of the guest's root are two: an overlay's, and of the file system that is laid over.
+mkdir_begin() { cd /dev/shm || exit; }
+
 # nginx serves a small and a larger file to wrk, four connections: an operation is a request.
 nginx_begin() {
 	mkdir -p www /var/log/nginx /var/lib/nginx
