@@ -85,7 +85,8 @@ enum ki_text_op {
 	KI_TEXT_DIR,	   /* what is before it */
 	KI_TEXT_CLEAN,	   /* path s without //, . and .. */
 	KI_TEXT_NUMBER,	   /* a as a text, to base b, 2..36; signed to base 10 */
-	KI_TEXT_COMPARE,   /* -1, 0, 1: s is less than, equal to, greater than t, byte by byte */
+	KI_TEXT_COMPARE,   /* -1, 0, 1: s is less than, equal to, greater than t, byte by byte; 0 is
+			      less than KI_TEXT_EMPTY */
 	KI_TEXT_UPPER,
 	KI_TEXT_LOWER,
 	KI_TEXT_VALUE,	/* the number that s begins with, to base b (0: as C's prefixes say) */

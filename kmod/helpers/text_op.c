@@ -220,6 +220,8 @@ static s64 do_compare(struct ki_op *o)
 
 	if (!order)
 		order = o->s.len < o->x.len ? -1 : o->s.len > o->x.len;
+	if (!order && !o->s.len)
+		order = !!o->a - !!o->b;
 	return order < 0 ? -1 : order > 0;
 }
 

@@ -389,6 +389,9 @@ const struct ki_d_node *ki_d_part_root(const struct ki_d_node *n);
 const struct ki_d_node *ki_d_copied(struct ki_dlang *d, const struct ki_d_node *n);
 bool ki_d_part_moves(const struct ki_d_node *n);
 
+/* How many frames a stack has at most: its depth. */
+uint32_t ki_d_stack_frames(const struct ki_dlang *d, struct ki_d_type t);
+
 /* Bytes of a string, its 0 included. */
 unsigned int ki_d_strsize(const struct ki_dlang *d);
 

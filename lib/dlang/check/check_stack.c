@@ -38,17 +38,6 @@ static int become_number(struct ki_d_node *n, uint64_t value)
 	return 0;
 }
 
-static struct ki_d_node *number(struct ki_d_checker *c, uint32_t at, uint64_t value)
-{
-	struct ki_d_node *n = ki_d_node_new(&c->d->pool, KI_D_NUMBER, at, 0);
-
-	if (n) {
-		n->type = ki_d_int(KI_U32);
-		n->value = value;
-	}
-	return n;
-}
-
 static struct ki_d_node *named(struct ki_d_checker *c, uint32_t at, const char *name)
 {
 	struct ki_d_node *n = ki_d_node_new(&c->d->pool, KI_D_NAME, at, strlen(name));
@@ -56,26 +45,6 @@ static struct ki_d_node *named(struct ki_d_checker *c, uint32_t at, const char *
 	if (n)
 		strcpy(n->text, name);
 	return n;
-}
-
-/* all < most ? all : most */
-static int check_depth(struct ki_d_checker *c, struct ki_d_node *n, const struct ki_d_node *call)
-{
-	const char *all = is_user(call) ? "ustackdepth" : "stackdepth";
-	const int64_t usual = is_user(call) ? c->d->set.ustackframes : c->d->set.stackframes;
-	const uint64_t most = call->type.num ? call->type.num : (uint64_t)usual;
-	struct ki_d_node *is = ki_d_node_new(&c->d->pool, KI_D_BINARY, n->at, 0);
-
-	become(n, KI_D_COND);
-	n->kid[0] = is;
-	n->kid[1] = named(c, n->at, all);
-	n->kid[2] = number(c, n->at, most);
-	if (!is || !n->kid[1] || !n->kid[2])
-		return ki_d_no_memory(c->err);
-	is->op = KI_LT;
-	is->kid[0] = named(c, n->at, all);
-	is->kid[1] = number(c, n->at, most);
-	return is->kid[0] && is->kid[1] ? ki_d_check_expr(c, n) : ki_d_no_memory(c->err);
 }
 
 /* Of a variable that keeps one. */
@@ -131,7 +100,7 @@ int ki_d_check_stack_member(struct ki_d_checker *c, struct ki_d_node *n)
 	if (!ki_d_is_stack_call(call))
 		return check_kept(c, n);
 	if (!strcmp(n->text, "depth"))
-		return check_depth(c, n, call);
+		return become_number(n, ki_d_stack_frames(c->d, call->type));
 	if (!strcmp(n->text, "is_user"))
 		return become_number(n, is_user(call));
 	if (!strcmp(n->text, "strsz"))

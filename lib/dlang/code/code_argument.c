@@ -2,6 +2,9 @@
 /*
  * arg0 to arg9, and errno: what a probe's place has of them.
  */
+#include <netinet/tcp.h>
+#include <string.h>
+
 #include "dlang/code/code.h"
 
 /* Where struct pt_regs has the arguments of a system call: rdi rsi rdx r10 r8 r9. */
@@ -52,15 +55,21 @@ static struct ki_node *profile_argument(struct ki_d_gen *g, unsigned int i)
 		 : ki_expr_cond(g->s, user, number(g, 0), ip);
 }
 
-#define BIO_BYTES 40 /* of struct bio: bi_iter.bi_size */
-#define PAGE	  4096
+#define SOCK_STATE 18 /* of struct sock: its state */
+#define BIO_BYTES  40 /* of struct bio: bi_iter.bi_size */
+#define PAGE	   4096
+
+/* Of what parameter 0 leads to. */
+static struct ki_node *field(struct ki_d_gen *g, enum ki_type type, uint64_t offset)
+{
+	return ki_expr_load(g->s, type,
+			    ki_expr_binary(g->s, KI_ADD, ki_expr_param(g->s, 0),
+					   ki_expr_const(g->s, KI_U64, offset)));
+}
 
 static struct ki_node *pages(struct ki_d_gen *g)
 {
-	struct ki_node *bytes =
-		ki_expr_load(g->s, KI_U32,
-			     ki_expr_binary(g->s, KI_ADD, ki_expr_param(g->s, 0),
-					    ki_expr_const(g->s, KI_U64, BIO_BYTES)));
+	struct ki_node *bytes = field(g, KI_U32, BIO_BYTES);
 
 	bytes = ki_expr_binary(g->s, KI_ADD, ki_expr_cast(g->s, KI_I64, bytes),
 			       number(g, PAGE - 1));
@@ -69,15 +78,20 @@ static struct ki_node *pages(struct ki_d_gen *g)
 
 static struct ki_node *hook_argument(struct ki_d_gen *g, const struct ki_d_hook *h, unsigned int i)
 {
+	static const char letters[] = "yrwl";
+	static const uint8_t numbers[] = {1, TCP_SYN_RECV, TCP_TIME_WAIT, TCP_LISTEN};
 	const int param = ki_d_hook_param(h, i);
+	const char letter = ki_d_hook_letter(h, i), *at = letter ? strchr(letters, letter) : NULL;
 
 	if (h->kind == KI_D_HOOK_PROFILE)
 		return profile_argument(g, i);
 	if (h->user)
 		return ki_d_gen_user_argument(g, h->user, i);
-	switch (ki_d_hook_letter(h, i)) {
-	case 'y':
-		return number(g, 1);
+	if (at)
+		return number(g, numbers[at - letters]);
+	switch (letter) {
+	case 's':
+		return ki_expr_cast(g->s, KI_I64, field(g, KI_U8, SOCK_STATE));
 	case 'b':
 		return pages(g);
 	case 'v':

@@ -27,7 +27,7 @@ static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded
 		return ki_expr_binary(g->s, KI_AND, ki_expr_fact(g->s, KI_FACT_RETVAL),
 				      ki_expr_const(g->s, KI_U64, w->value));
 	x = ki_expr_param(g->s, w->param);
-	if (w->kind == KI_D_PARAMS_ARE)
+	if (w->kind == KI_D_PARAMS_ARE || w->kind == KI_D_PARAMS_ARE_NOT)
 		x = ki_expr_binary(g->s, KI_OR,
 				   ki_expr_binary(g->s, KI_SHL, x, ki_expr_const(g->s, KI_U64, 32)),
 				   ki_expr_cast(g->s, KI_U32, ki_expr_param(g->s, w->param + 1)));
@@ -41,10 +41,10 @@ static struct ki_node *guard_value(struct ki_d_gen *g, const struct ki_d_guarded
 struct ki_node *ki_d_gen_meant(struct ki_d_gen *g, const struct ki_d_hook *h, struct ki_node *list)
 {
 	static const uint8_t ops[] = {
-		[KI_D_PARAM_IS] = KI_EQ,  [KI_D_FIELD_IS] = KI_EQ, [KI_D_PARAMS_ARE] = KI_EQ,
-		[KI_D_PARAM_SET] = KI_NE, [KI_D_FAILED] = KI_LT,   [KI_D_NULL] = KI_EQ,
-		[KI_D_SUCCEEDED] = KI_NE, [KI_D_POSITIVE] = KI_GT, [KI_D_HAS_BIT] = KI_NE,
-		[KI_D_BYTE_IS] = KI_EQ};
+		[KI_D_PARAM_IS] = KI_EQ,  [KI_D_FIELD_IS] = KI_EQ,	[KI_D_PARAMS_ARE] = KI_EQ,
+		[KI_D_PARAM_SET] = KI_NE, [KI_D_FAILED] = KI_LT,	[KI_D_NULL] = KI_EQ,
+		[KI_D_SUCCEEDED] = KI_NE, [KI_D_POSITIVE] = KI_GT,	[KI_D_HAS_BIT] = KI_NE,
+		[KI_D_BYTE_IS] = KI_EQ,	  [KI_D_PARAMS_ARE_NOT] = KI_NE};
 
 	for (unsigned int i = KI_D_GUARDS; i--;) {
 		const struct ki_d_guarded *w = &h->guard[i];

@@ -21,19 +21,15 @@ bool ki_d_gen_has_no_stack(const struct ki_d_gen *g)
 	return !p->sym && (!strcmp(p->name, "BEGIN") || !strcmp(p->name, "END"));
 }
 
-static struct ki_node *at_most(struct ki_d_gen *g, struct ki_node *frames, uint64_t most)
-{
-	struct ki_node *set = ki_d_gen_set_temp(g, ki_expr_cast(g->s, KI_U64, frames)), *more;
-
-	more = ki_expr_binary(g->s, KI_GT, ki_d_gen_temp(g), number(g, most));
-	return ki_expr_behind(g->s, set,
-			      ki_expr_cond(g->s, more, number(g, most), ki_d_gen_temp(g)));
-}
-
 /* As maxframes allows. */
 static struct ki_node *limited(struct ki_d_gen *g, struct ki_node *frames)
 {
-	return at_most(g, frames, (uint64_t)g->d->set.maxframes);
+	struct ki_node *set = ki_d_gen_set_temp(g, ki_expr_cast(g->s, KI_U64, frames)),
+		       *most = number(g, (uint64_t)g->d->set.maxframes), *more;
+
+	more = ki_expr_binary(g->s, KI_GT, ki_d_gen_temp(g), most);
+	most = number(g, (uint64_t)g->d->set.maxframes);
+	return ki_expr_behind(g->s, set, ki_expr_cond(g->s, more, most, ki_d_gen_temp(g)));
 }
 
 struct ki_node *ki_d_gen_frames(struct ki_d_gen *g, enum ki_helper helper)
@@ -65,18 +61,14 @@ static struct ki_node *with_depth(struct ki_d_gen *g, struct ki_node *number_of,
 struct ki_node *ki_d_gen_stack(struct ki_d_gen *g, const struct ki_d_node *n)
 {
 	const bool user = n->type.user;
-	const uint64_t most = ki_d_stack_frames(g->d, n->type);
 	struct ki_node *x;
 
 	if (!user && ki_d_gen_has_no_stack(g))
 		return number(g, 0);
 	x = ki_expr_stack(g->s, ki_stacks_number(g->d->run->stacks),
 			  user && ki_d_gen_has_top(g) ? KI_STACK_TOP : 0, user);
-	if (!g->d->depths_used)
-		return x;
-	return with_depth(
-		g, x,
-		at_most(g, ki_d_gen_frames(g, user ? KI_HELPER_UDEPTH : KI_HELPER_DEPTH), most));
+	return g->d->depths_used ? with_depth(g, x, number(g, ki_d_stack_frames(g->d, n->type)))
+				 : x;
 }
 
 /* VARIABLE.depth, and the variable's stack with another depth. */

@@ -214,28 +214,16 @@ static struct ki_node *equal(struct ki_d_gen *g, const struct ki_d_node *a,
 	return same ? same : ki_expr_binary(g->s, KI_EQ, ki_d_gen_expr(g, a), ki_d_gen_expr(g, b));
 }
 
-/* 1: it is NULL, as far as that is known of what a variable keeps. */
-static struct ki_node *is_null(struct ki_d_gen *g, const struct ki_d_node *n)
-{
-	if (ki_d_is_marked(g, n))
-		return ki_expr_unary(g->s, KI_LNOT, ki_d_gen_marked(g, n));
-	return ki_expr_const(g->s, KI_I32, ki_d_is_nothing(n));
-}
-
 /* Less than 0, 0 or more. NULL is less than all others, the empty string too. */
 static struct ki_node *order(struct ki_d_gen *g, const struct ki_d_node *a,
 			     const struct ki_d_node *b)
 {
-	struct ki_node *args[] = {ki_d_gen_expr(g, a), ki_d_gen_expr(g, b)},
-		       *x = text(g, KI_TEXT_COMPARE, args, 2);
+	const bool marked = ki_d_may_be_null(g, a) || ki_d_may_be_null(g, b) ||
+			    ki_d_is_nothing(a) || ki_d_is_nothing(b);
+	struct ki_node *args[] = {marked ? ki_d_gen_marked(g, a) : ki_d_gen_expr(g, a),
+				  marked ? ki_d_gen_marked(g, b) : ki_d_gen_expr(g, b)};
 
-	if (!ki_d_is_marked(g, a) && !ki_d_is_marked(g, b) && !ki_d_is_nothing(a) &&
-	    !ki_d_is_nothing(b))
-		return x;
-	x = ki_expr_binary(g->s, KI_MUL, ki_expr_cast(g->s, KI_I64, x),
-			   ki_expr_const(g->s, KI_I64, 2));
-	x = ki_expr_binary(g->s, KI_ADD, x, ki_expr_cast(g->s, KI_I64, is_null(g, b)));
-	return ki_expr_binary(g->s, KI_SUB, x, ki_expr_cast(g->s, KI_I64, is_null(g, a)));
+	return text(g, KI_TEXT_COMPARE, args, 2);
 }
 
 struct ki_node *ki_d_gen_compare_texts(struct ki_d_gen *g, const struct ki_d_node *n)

@@ -317,6 +317,7 @@ int ki_d_translate(struct ki_d_checker *c, struct ki_d_node *n, struct ki_d_node
 			continue;
 		found = true;
 		c->d->where = was;
+		ki_err_clear(c->err);
 		ret = fill(c, t, input(c, t, of), &t->members.v[i], &let, &body);
 		if (!ret)
 			ret = become(c, n, body, m->type, let.let);

@@ -36,13 +36,14 @@ enum ki_d_guard {
 	KI_D_PARAM_IS,	 /* parameter `param` is `value` */
 	KI_D_FIELD_IS,	 /* the word `offset` bytes behind it is */
 	KI_D_PARAMS_ARE, /* it and the next one are value's two halves */
-	KI_D_PARAM_SET,	 /* it is not 0 */
-	KI_D_FAILED,	 /* the value that is returned is negative */
-	KI_D_NULL,	 /* it is 0 */
-	KI_D_SUCCEEDED,	 /* it is an int that is not */
-	KI_D_POSITIVE,	 /* it is above 0 */
-	KI_D_HAS_BIT,	 /* it has one of the bits `value` */
-	KI_D_BYTE_IS,	 /* the byte `offset` bytes behind parameter `param` is `value` */
+	KI_D_PARAMS_ARE_NOT,
+	KI_D_PARAM_SET, /* it is not 0 */
+	KI_D_FAILED,	/* the value that is returned is negative */
+	KI_D_NULL,	/* it is 0 */
+	KI_D_SUCCEEDED, /* it is an int that is not */
+	KI_D_POSITIVE,	/* it is above 0 */
+	KI_D_HAS_BIT,	/* it has one of the bits `value` */
+	KI_D_BYTE_IS,	/* the byte `offset` bytes behind parameter `param` is `value` */
 };
 
 struct ki_d_guarded {
@@ -64,7 +65,8 @@ struct ki_d_hook {
 	 * word before parameter 0, '<'; the value that is returned, 'v'. Of a return, what was when
 	 * the function was called: parameter 0, 'k'; how many nanoseconds ago that was, 't'. 'K':
 	 * parameter 0 of another row's function that has jumped here. 'b': so many pages as the
-	 * struct bio has that parameter 0 leads to.
+	 * struct bio has that parameter 0 leads to. The state of the socket that parameter 0 is,
+	 * 's'; TCP_SYN_RECV, 'r'; TCP_TIME_WAIT, 'w'; TCP_LISTEN, 'l'.
 	 */
 	const char *map;
 	bool jumps;	/* another row has a 'K': only returns count */

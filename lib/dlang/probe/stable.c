@@ -35,6 +35,11 @@
 	{                                                                                          \
 		.kind = KI_D_PARAMS_ARE, .param = 2, .value = (uint64_t)(old) << 32 | (new)        \
 	}
+/* A listener has accepted: its new socket has no addresses yet. */
+#define NOT_COPIED                                                                                 \
+	{                                                                                          \
+		.kind = KI_D_PARAMS_ARE_NOT, .param = 2, .value = 10ull << 32 | 3                  \
+	}
 #define NO_SOCKET                                                                                  \
 	{                                                                                          \
 		.kind = KI_D_PARAM_IS, .param = 0                                                  \
@@ -205,7 +210,9 @@ static const struct row {
 	{"tcp", "accept-refused", CALL, "tcp_v4_send_reset", "10", NO_SOCKET},
 	{"tcp", "accept-refused", CALL, "tcp_v6_send_reset", "10", NO_SOCKET},
 	{"tcp", "connect-request", CALL, "tcp_connect", "00-0", ALWAYS},
-	{"tcp", "state-change", AT_SOCK, "inet_sock_set_state", "11-123", ALWAYS},
+	{"tcp", "state-change", AT_SOCK, "inet_sock_set_state", "11-123", NOT_COPIED},
+	{"tcp", "state-change", CALL, "inet_csk_clone_lock", "11-1lr", ALWAYS}, /* of its request */
+	{"tcp", "state-change", CALL, "tcp_time_wait", "00-0sw", ALWAYS},
 	{"tcp", "connect-established", AT_SOCK, "inet_sock_set_state", "11-123", CONNECTED},
 	{"tcp", "connect-refused", AT_SOCK, "inet_sock_set_state", "11-123", REFUSED},
 	{"tcp", "accept-established", AT_SOCK, "inet_sock_set_state", "11-123", ACCEPTED},
@@ -313,6 +320,7 @@ static void describe(struct ki_d_hook *h, const struct row *r)
 	h->group = r->group;
 	h->event = r->place;
 	h->map = *r->map ? r->map : NULL;
+	h->guard[0] = (struct ki_d_guarded)ALWAYS; /* a tracepoint's comes when it is found */
 	h->guard[1] = r->guard;
 }
 
@@ -383,7 +391,7 @@ void ki_d_stable_turn(struct ki_target *t, struct ki_d_probe *p, uint32_t place)
 	while (place--)
 		there &= there - 1;
 	r += __builtin_ctzll(there);
-	if (r->group) /* the only one, and found by ki_d_hook_find */
+	if (r->group) /* the first one, and found by ki_d_hook_find */
 		return;
 	describe(p->hook, r);
 	p->hook->jumps = goes_on(p);

@@ -195,9 +195,8 @@ bool ki_d_has_room(struct ki_dlang *d, unsigned int cpu, uint32_t batch);
 void ki_d_rooms_empty(struct ki_d_run *r);
 uint64_t ki_d_speculated_bytes(struct ki_dlang *d, uint32_t clause);
 
-/* How many frames a stack has at most. Of its word: is its depth one that it may have? */
+/* Of a stack's word: is its depth one that it may have? */
 #define KI_D_DEPTH_SHIFT 32 /* of the word: behind the stack's number its depth + 1, or 0 */
-uint32_t ki_d_stack_frames(const struct ki_dlang *d, struct ki_d_type t);
 bool ki_d_stack_fits(const struct ki_dlang *d, uint64_t word);
 
 /* A snippet of all clauses of a probe. Free it. */

@@ -93,14 +93,23 @@ static const struct ki_d_known_row rows[] = {
 		       " fi_pathname = F ? d_path(&F->f_path) : \"<none>\";"
 		       " fi_dirname = F ? dirname(d_path(&F->f_path)) : \"<none>\";"
 		       " fi_mount = F ? __d_path(&F->f_path, 2) : \"<none>\"; };"},
+	{"__driver", /* of a major number, as the kernel's table has it */
+	 "inline string __driver[int __m] ="
+	 " stringof(((struct blk_major_name **)&`major_names)[__m % 255]->name);"},
+	{"__disk", /* and which part of it */
+	 "inline string __disk[struct gendisk *__d, int __p] = __p ?"
+	 " strjoin(stringof(__d->disk_name), lltostr(__p)) : stringof(__d->disk_name);"},
 	{"bufinfo_t",
 	 "typedef struct bufinfo { int b_flags; unsigned long b_bcount, b_bufsize; uintptr_t"
-	 " b_addr; uint64_t b_lblkno, b_blkno; unsigned long b_resid; int b_error;"
+	 " b_addr; uint64_t b_lblkno, b_blkno; unsigned long b_resid; char *b_iodone; int b_error;"
 	 " unsigned int b_edev; } bufinfo_t;"
 	 "translator bufinfo_t < struct bio *B > {"
-	 " b_flags = B->bi_opf & 1 ? B_WRITE : B_READ; b_bcount = B->bi_iter.bi_size; b_bufsize = B->bi_iter.bi_size;"
+	 " b_flags = (B->bi_opf & 1 ? B_WRITE : B_READ) |"
+	 " (B->bi_opf & 1 << __REQ_SYNC ? 0 : B_ASYNC) | B_PHYS;"
+	 " b_bcount = B->bi_iter.bi_size; b_bufsize = B->bi_iter.bi_size;"
 	 " b_addr = (uintptr_t)B; b_lblkno = B->bi_iter.bi_sector;"
 	 " b_blkno = B->bi_iter.bi_sector; b_resid = B->bi_iter.bi_size;"
+	 " b_iodone = (char *)B->bi_end_io;"
 	 " b_error = B->bi_status; b_edev = B->bi_bdev->bd_dev; };"},
 	{"devinfo_t",
 	 "typedef struct devinfo { int dev_major, dev_minor, dev_instance;"
@@ -108,13 +117,15 @@ static const struct ki_d_known_row rows[] = {
 	 "translator devinfo_t < struct bio *B > {"
 	 " dev_major = getmajor(B->bi_bdev->bd_dev); dev_minor = getminor(B->bi_bdev->bd_dev);"
 	 " dev_major = B->bi_disk->major; dev_minor = B->bi_disk->first_minor + B->bi_partno;"
-	 " dev_instance = 0; dev_name = stringof(B->bi_bdev->bd_disk->disk_name);"
-	 " dev_name = stringof(B->bi_disk->disk_name);"
-	 " dev_statname = stringof(B->bi_bdev->bd_disk->disk_name);"
-	 " dev_statname = stringof(B->bi_disk->disk_name); dev_pathname = \"<unknown>\"; };"},
+	 " dev_name = __driver[getmajor(B->bi_bdev->bd_dev)]; dev_name = __driver[B->bi_disk->major];"
+	 " dev_name = stringof(B->bi_bdev->bd_disk->disk_name);"
+	 " dev_statname = __disk[B->bi_bdev->bd_disk, B->bi_bdev->bd_partno];"
+	 " dev_statname = __disk[B->bi_bdev->bd_disk, (uint8_t)B->bi_bdev->__bd_flags.counter];"
+	 " dev_statname = __disk[B->bi_disk, B->bi_partno];"
+	 " dev_instance = 0; dev_pathname = \"<unknown>\"; };"},
 	{"tcp_state_string",
 	 "inline string tcp_state_string[int __s] = __s == 1 ? \"state-established\" : __s == 2 ? \"state-syn-sent\" : __s == 3 ? \"state-syn-received\" : __s == 4 ? \"state-fin-wait1\" : __s == 5 ? \"state-fin-wait2\" : __s == 6 ? \"state-time-wait\" : __s == 7 ? \"state-closed\" : __s == 8 ? \"state-close-wait\" : __s == 9 ? \"state-last-ack\" : __s == 10 ? \"state-listen\" : __s == 11 ? \"state-closing\" : \"<unknown>\";"},
-	{"B_WRITE", "inline int B_WRITE = 1;"},
+	{"B_WRITE", "inline int B_WRITE = 256;"},
 	{"B_READ", "inline int B_READ = 64;"},
 	{"curpsinfo", "inline psinfo_t *curpsinfo = xlate<psinfo_t *>(curthread);"},
 	{"cwd", "inline string cwd = curthread->fs ? d_path(&curthread->fs->pwd) : \"\";"},

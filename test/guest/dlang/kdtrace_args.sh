@@ -70,6 +70,13 @@ is "how stable a program is" "$(least 'BEGIN { trace(pid); exit(0); }'; least 'd
 is "the types of arguments" "$(timeout 60 "$kd" -lvn 'fbt::vfs_read:entry,fbt::vfs_read:return,sched:::enqueue,io:::start,syscall::read:entry,dtrace:::BEGIN' 2>&1 | awk '/^ *[0-9]/ { printf "%s%s:%s:%s", n++ ? ";" : "", $2, $(NF - 1), $NF } /args/ || /None/ { printf " %s", substr($0, 3) } END { print ";" }' | sed 's/vmlinux//g; s/unsigned char/char/' | tr -d '\n')" \
 	"fbt:vfs_read:entry args[0]: struct file * args[1]: char * args[2]: unsigned long args[3]: long *;fbt:vfs_read:return args[0]: long args[1]: long;sched::enqueue args[0]: lwpsinfo_t * args[1]: psinfo_t * args[2]: cpuinfo_t * args[3]: int;io::start args[0]: bufinfo_t * args[1]: devinfo_t * args[2]: fileinfo_t *;syscall:read:entry args[0]: long args[1]: long args[2]: long;dtrace:dtrace:BEGIN None;"
 is "a member that faults" "$(d 'BEGIN { trace(xlate<psinfo_t *>((struct task_struct *)8)->pr_pid); } ERROR { printf("%d %d", arg4, arg5 == 8 + offsetof(struct task_struct, tgid)); exit(0); }')" "1 1"
+part=bd_partno
+[ "$(d 'BEGIN { trace(offsetof(struct block_device, bd_partno)); exit(0); }')" ] || part=__bd_flags
+is "a bio that is made up: what b_flags say, who is called at its end, driver and part" "$(d 'BEGIN { b = (struct bio *)alloca(sizeof(struct bio)); this->x = xlate<bufinfo_t *>(b); printf("%x ", this->x->b_flags); b->bi_opf = 1 | 1 << __REQ_SYNC; b->bi_end_io = (void *)&`bio_put;
+	printf("%x %a", this->x->b_flags, (uint64_t)this->x->b_iodone); }
+	BEGIN { b = (struct bio *)alloca(sizeof(struct bio)); at = (struct block_device *)alloca(sizeof(struct block_device)); disk = (struct gendisk *)alloca(sizeof(struct gendisk)); b->bi_bdev = at; at->bd_disk = disk;
+	disk->disk_name[0] = 97; printf(" %s", xlate<devinfo_t *>(b)->dev_statname); *((char *)at + offsetof(struct block_device, '"$part"')) = 3; at->bd_dev = 259 << 20; printf(" %s %s", xlate<devinfo_t *>(b)->dev_statname, xlate<devinfo_t *>(b)->dev_name); exit(0); }')" \
+	"460 120 vmlinux\`bio_put a a3 blkext"
 disk=
 for at in /sys/block/[!rz]*; do [ -e "$at" ] && disk=${disk:-${at##*/}}; done
 if [ "$disk" ] && [ -b "/dev/$disk" ] && [ "$(cat "/sys/block/$disk/size")" -gt 8 ]; then

@@ -78,7 +78,7 @@ is "as many frames as stack() says: printed, as a key, in a variable" "$(d 'fbt:
 is "stacks that begin alike are one key" "$(d 'fbt::security_task_getscheduler:entry,fbt::__x64_sys_getpriority:entry /pid == $target/ { @[stack(1)] = count(); } fbt::__x64_sys_getpriority:return /pid == $target/ { @n = count(); } END { printa("%@d\n", @n); }' -c "$calls" | tail -n 1)" 50
 is "a stack of the thread's, forgotten" "$(d 'BEGIN { self->s = stack(1); self->s = 0; printf("[%k]", self->s); y[1] = stack(); exit(0); }' | tr -d '\n')" "[]"
 
-is "members of a stack" "$(d 'fbt::__x64_sys_getpriority:entry /pid == $target && !n++/ { printf("%d %d %d %d %d ", stack(2).depth, stack().depth == stackdepth, stack(2).is_user, stack(2).pid, stack(2).strsz);
+is "members of a stack" "$(d 'fbt::__x64_sys_getpriority:entry /pid == $target && !n++/ { printf("%d %d %d %d %d ", stack(2).depth, stack(9).depth > stackdepth, stack(2).is_user, stack(2).pid, stack(2).strsz);
 	printf("%d %d %d ", ustack(3, 50).is_user, ustack().pid == pid, ustack(3, 50).strsz); printf("%a %a", stack(5).addrs[0], stack(5).addrs[1]); }' -c "$calls" | sed 's/+0x.*//')" '2 1 0 0 0 1 1 50 vmlinux`__x64_sys_getpriority vmlinux`do_syscall_64'
 is "short strings" "$(d 'BEGIN { s = "abcdef"; printf("%s %d %s", s, strlen(s), strjoin("ab", s)); exit(0); }' -x strsize=4)" "abc 3 aba"
 is "strings as bytes" "$(d 'BEGIN { s = "abcdefgh"; trace(s); trace(probeprov); trace(execname); printf("%s\n", "x"); trace(7); exit(0); }' -x strsize=6 -x rawbytes | tr -s ' ' | grep -v '^0 1 2' | tr '\n' ';')" "0: 61 62 63 64 65 00 abcde.;0: 64 74 72 61 63 00 dtrac.;0: 6b 64 74 72 61 00 kdtra.;x;7;"

@@ -72,6 +72,7 @@ is "what is speculative in a branch" "$(d 'BEGIN { i = speculation(); if (i) { s
 is "a rest has the quotient's sign" "$(d 'BEGIN { x = 17; y = 4; printf("%d %d %d %d %d", x % y, x % -y, -x % y, -x % -y, -7 % -3); x %= -y; printf(" %d", x); exit(0); }')" "1 -1 -1 1 1 -1"
 is "what is computed with is read before the right side changes it" "$(d 'BEGIN { i = 3; i += i++ * 2; j = 5; j -= --j; a[1] = 7; a[1] -= a[1]++ + k++; printf("%d %d %d", i, j, a[1]); exit(0); }')" "9 1 0"
 is "the order of NULL and other strings" "$(d 'self string u; BEGIN { s = "b"; n = s; n = NULL; e = ""; printf("%d%d%d%d%d%d%d%d%d%d", n < e, e < n, n <= n, n < n, s > n, n >= s, n >= e, e >= n, self->u < e, NULL < s); exit(0); }')" "1010100111"
+is "and of what a function does not find, and of the empty string it finds" "$(d 'BEGIN { printf("%d%d%d%d%d", strstr("ab", "x") < "", "" > strchr("ab", 99), strstr("ab", "x") >= NULL, strstr("", "") < "", strstr("", "") > NULL); s = "x"; printf("%d%d%d", strtok("", " ") < "", strstr("", "") > s, strrchr(s, 121) < s); exit(0); }')" "11101101"
 frames='s/+0x.*//'
 is "stacks in variables: how deep they are, and less" "$(d 'fbt::vfs_read:entry /pid == $target/ { v[1] = stack(4); self->s = v[1]; printf("%d %d %d ", v[1].depth, self->s.is_user, stack(2).depth); self->s.depth = 2;
 	printf("%d%k<%k>", self->s.depth, self->s, v[1]); @[self->s] = count(); exit(0); }' -c 'cat /etc/hostname' | grep -v "^$(cat /etc/hostname)\$" | sed "$frames" | tr '\n' ' ')" \

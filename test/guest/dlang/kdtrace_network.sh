@@ -26,6 +26,8 @@ P
 
 is "the states of a connection, from the side that asks for it" "$(d 'tcp:::state-change /pid == $target && args[3]->tcps_rport == 5001/ { printf("%s %s %s %s;", tcp_state_string[args[5]->tcps_state], tcp_state_string[args[3]->tcps_state], args[3]->tcps_raddr, args[2]->ip_daddr); }' \
 	-c 'perl /tmp/tcp.pl' | cut -d';' -f1,2)" "state-closed state-syn-sent 127.0.0.1 127.0.0.1;state-syn-sent state-established 127.0.0.1 127.0.0.1"
+is "from the side that is asked, and of the side that ends it first" "$(d 'tcp:::state-change /args[3]->tcps_lport == 5001 && args[3]->tcps_state == TCP_STATE_SYN_RECEIVED/ { printf("%s %s %s;", tcp_state_string[args[3]->tcps_state], args[3]->tcps_laddr, args[3]->tcps_raddr); }
+	tcp:::state-change /args[3]->tcps_state == TCP_STATE_TIME_WAIT/ { @[tcp_state_string[args[5]->tcps_state], args[3]->tcps_lport == 5001 || args[3]->tcps_rport == 5001] = count(); }' -c 'perl /tmp/tcp.pl' | tr '\n' ';')" "state-syn-received 127.0.0.1 127.0.0.2;;state-fin-wait-2 1 1;"
 is "asked for, and that comes in which answers" "$(d 'tcp:::connect-request /args[4]->tcp_dport == 5001/ { printf("%s %s %d %d;", args[2]->ip_saddr, args[2]->ip_daddr, args[4]->tcp_flags == TH_SYN, args[4]->tcp_sport == args[3]->tcps_lport); }
 	tcp:::connect-established /args[4]->tcp_sport == 5001/ { printf("%s %s %d %d;", args[2]->ip_saddr, args[2]->ip_daddr, args[4]->tcp_flags == (TH_SYN | TH_ACK), args[3]->tcps_state == TCP_STATE_ESTABLISHED); }
 	tcp:::accept-established /args[4]->tcp_dport == 5001/ { printf("%s %s %d %d;", args[2]->ip_saddr, args[2]->ip_daddr, args[4]->tcp_flags == TH_ACK, args[3]->tcps_lport); }' -c 'perl /tmp/tcp.pl')" \

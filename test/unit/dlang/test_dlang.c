@@ -265,7 +265,7 @@ static const char *const typed[] = {
 	"  trace(fds[arg0].fi_fs); trace(fds[arg0].fi_oflags); }",
 	"io:::start { this->b = args[0]; trace(this->b->b_flags & B_READ); trace(this->b->b_bcount);\n"
 	"  trace(this->b->b_bufsize + this->b->b_addr + this->b->b_lblkno + this->b->b_blkno);\n"
-	"  trace(this->b->b_resid + this->b->b_error + this->b->b_edev); }",
+	"  trace(this->b->b_resid + this->b->b_error + this->b->b_edev); trace(this->b->b_iodone); }",
 	"io:::start,io:::done { @[args[1]->dev_name, args[1]->dev_statname, args[1]->dev_major,\n"
 	"  args[1]->dev_minor, args[1]->dev_instance] = count(); trace(args[2]->fi_name); }",
 	"proc:::create { trace(args[0]->pr_pid); } proc:::signal-send { trace(args[1]->pr_fname); }\n"
