@@ -44,12 +44,19 @@ static uint8_t thunk_register(const char *name)
 	return KI_THUNK_NO_REG;
 }
 
+/* Of the bytes before a function, in which a kernel may count calls. */
+static bool is_prefix(const char *name)
+{
+	return strncmp(name, "__pfx_", 6) == 0;
+}
+
 static int find_thunks(struct ki_target *t, struct ki_facts *f)
 {
 	for (size_t i = 0; i < t->nsymbols + t->nexternals; i++) {
 		const char *name = t->symbols[i].name;
 		struct ki_thunk k = {t->symbols[i].addr, thunk_kind(name), KI_THUNK_NO_REG};
 
+		f->prefixed |= is_prefix(name);
 		if (k.kind == KI_THUNK_NONE)
 			continue;
 		k.reg = thunk_register(name);
@@ -120,18 +127,18 @@ static int complete_entries(struct ki_target *t, struct ki_facts *f, const struc
 	return ret ? ki_err_set(err, ret, 0, "out of memory for the entries") : 0;
 }
 
-int ki_facts_complete(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
-		      struct ki_err *err)
+int ki_facts_complete(struct ki_target *t, const struct ki_text *text, struct ki_memo *memo,
+		      const struct ki_facts **out, struct ki_err *err)
 {
-	struct ki_memo *memo;
+	struct ki_memo *own = NULL;
 	int ret = ki_facts_get(t, out, err);
 
 	if (ret || !(*out)->branches.n)
 		return ret;
-	if (ki_memo_new(&memo))
+	if (!memo && ki_memo_new(&own))
 		return ki_err_set(err, -ENOMEM, 0, "out of memory for the text");
-	ret = complete_entries(t, t->facts, text, memo, err);
-	ki_memo_free(memo);
+	ret = complete_entries(t, t->facts, text, memo ? memo : own, err);
+	ki_memo_free(own);
 	return ret;
 }
 
@@ -150,16 +157,20 @@ int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err
 
 static const struct ki_thunk *find_thunk(const struct ki_facts *f, uint64_t addr)
 {
-	size_t lo = KI_FIRST(i, f->thunks.n, f->thunks.v[i].addr >= addr);
+	size_t lo;
 
+	/* They stand together, and nearly everything is elsewhere. */
+	if (!f->thunks.n || addr < f->thunks.v[0].addr || addr > f->thunks.v[f->thunks.n - 1].addr)
+		return NULL;
+	lo = KI_FIRST(i, f->thunks.n, f->thunks.v[i].addr >= addr);
 	return lo < f->thunks.n && f->thunks.v[lo].addr == addr ? &f->thunks.v[lo] : NULL;
 }
 
-uint64_t ki_facts_callee(const struct ki_target *t, uint64_t target)
+uint64_t ki_facts_callee(const struct ki_target *t, const struct ki_facts *f, uint64_t target)
 {
-	const struct ki_symbol *s = ki_target_symbol_at(t, target);
+	const struct ki_symbol *s = f->prefixed ? ki_target_symbol_at(t, target) : NULL;
 
-	return s && strncmp(s->name, "__pfx_", 6) == 0 ? s->addr + s->size : target;
+	return s && is_prefix(s->name) ? s->addr + s->size : target;
 }
 
 enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr)

@@ -39,6 +39,7 @@ struct ki_facts {
 	 */
 	ki_vec(struct ki_sort_item) branches;
 	ki_vec(struct ki_thunk) thunks; /* in order of address */
+	bool prefixed;			/* some functions have a symbol before them, "__pfx_" */
 	ki_vec(uint64_t) entries;	/* in order, each once */
 	struct ki_covers covers;	/* of all reserved rows but sites */
 	struct ki_covers static_calls;	/* of those of static calls */
@@ -52,18 +53,18 @@ int ki_facts_get(struct ki_target *t, const struct ki_facts **out, struct ki_err
 
 /*
  * The same, and the branches are resolved: the facts do not change any more. text is all text, or
- * NULL: it is read from the target.
+ * NULL: it is read from the target. memo: what is decoded is remembered there; or NULL.
  */
 struct ki_text;
-int ki_facts_complete(struct ki_target *t, const struct ki_text *text, const struct ki_facts **out,
-		      struct ki_err *err);
+int ki_facts_complete(struct ki_target *t, const struct ki_text *text, struct ki_memo *memo,
+		      const struct ki_facts **out, struct ki_err *err);
 
 /* The same for one function: who asks often gets a memo, and the branches resolved. */
 int ki_facts_ask(struct ki_target *t, const struct ki_facts **out, struct ki_err *err);
 
 /* What a call leads to: of the bytes before a function, in which a kernel may count calls, the
    function. */
-uint64_t ki_facts_callee(const struct ki_target *t, uint64_t target);
+uint64_t ki_facts_callee(const struct ki_target *t, const struct ki_facts *f, uint64_t target);
 enum ki_thunk_kind ki_facts_thunk(const struct ki_facts *f, uint64_t addr);
 uint8_t ki_facts_thunk_register(const struct ki_facts *f, uint64_t addr);
 

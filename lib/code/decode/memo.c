@@ -74,15 +74,17 @@ static const struct {
 };
 
 /* The form of an opcode, by decoding it with each mandatory prefix, its operand in memory and
-   in a register. The bytes after are a ModRM only if they must be. */
+   in a register. The bytes after are a ModRM only if they must be. Numbers are not 0: of a shift
+   by 0 no head is told. */
 static uint8_t guess_form(unsigned int map, uint8_t opcode)
 {
 	static const uint8_t prefixes[] = {0x2e, 0x66, 0xf3, 0xf2};
 	static const uint8_t modrms[] = {0x00, 0xc0, 0xfa};
-	uint8_t bytes[MAX_INSN] = {0};
+	uint8_t bytes[MAX_INSN];
 	struct ki_decoded d;
 	struct ki_head head;
 
+	memset(bytes, 1, sizeof(bytes));
 	for (unsigned int i = 0; i < sizeof(prefixes) * sizeof(modrms); i++) {
 		unsigned int n = 0;
 

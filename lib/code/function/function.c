@@ -117,7 +117,7 @@ static void apply_thunk(struct ki_analysis *a, struct ki_insn *in)
 	if (in->kind != KI_INSN_CALL && in->kind != KI_INSN_JMP)
 		return;
 	if (in->kind == KI_INSN_CALL)
-		in->target = ki_facts_callee(a->target, in->target);
+		in->target = ki_facts_callee(a->target, a->facts, in->target);
 	switch (ki_facts_thunk(a->facts, in->target)) {
 	case KI_THUNK_NONE:
 		break;

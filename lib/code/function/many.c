@@ -129,15 +129,18 @@ static size_t some_of(const struct ki_functions_job *job, unsigned int threads)
 static int read_target(struct many *m, struct ki_target *t)
 {
 	const struct ki_reserved_row *rows;
-	const struct ki_facts *facts;
 	size_t n;
 	int ret = ki_target_reserved(t, 0, UINT64_MAX, &rows, &n, m->err);
 
-	if (!ret)
-		ret = ki_text_read(t, &m->text, m->err);
-	if (!ret)
-		ret = ki_facts_complete(t, &m->text, &facts, m->err);
-	return ret;
+	return ret ? ret : ki_text_read(t, &m->text, m->err);
+}
+
+/* What is decoded to know all entries need not be decoded again by the first thread. */
+static int complete_facts(struct many *m, struct ki_target *t)
+{
+	const struct ki_facts *facts;
+
+	return ki_facts_complete(t, &m->text, m->memos[0], &facts, m->err);
 }
 
 int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job,
@@ -160,6 +163,8 @@ int ki_functions_analyze(struct ki_target *t, const struct ki_functions_job *job
 	ret = read_target(&m, t);
 	if (!ret)
 		ret = init_threads(&m, t, threads);
+	if (!ret)
+		ret = complete_facts(&m, t);
 	if (!ret)
 		ret = ki_parallel((m.n + m.some - 1) / m.some, threads, step, &m);
 	free_threads(&m, threads);

@@ -69,7 +69,7 @@ static int parse(struct ki_program *p, bool runs, struct ki_err *err)
 {
 	double start = seconds();
 	bool again = true;
-	int ret = ki_facts_complete(p->target, &p->text, &p->facts, err);
+	int ret = ki_facts_complete(p->target, &p->text, NULL, &p->facts, err);
 
 	for (int round = 0; !ret && again && round < MAX_ROUNDS; round++) {
 		again = false;
