@@ -57,13 +57,47 @@ static bool changes_base(const struct ki_form *f)
 	       (f->opcode == 0x8d && f->reg == KI_RSP && f->base != KI_RSP);
 }
 
+/*
+ * Can it be one of those that count here, by its opcode and whether its operand is a register? Most
+ * cannot, and need not be taken apart.
+ */
+static bool may_count(const uint8_t *p, const uint8_t *end)
+{
+	while (p < end && (*p == 0x66 || *p == 0x3e || *p == 0xf2 || *p == 0x2e))
+		p++;
+	if (p < end && (*p & 0xf0) == 0x40) /* REX */
+		p++;
+	if (p == end)
+		return false;
+	switch (*p) {
+	case 0x81:
+	case 0x83:
+	case 0x89:
+	case 0x8b:
+		return p + 1 < end && p[1] >= 0xc0;
+	case 0x50 ... 0x5f:
+	case 0x68:
+	case 0x6a:
+	case 0x8d:
+	case 0x8f:
+	case 0x9c:
+	case 0x9d:
+	case 0xc9:
+	case 0xff:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int64_t behind(struct walk *w, uint32_t i)
 {
 	const struct ki_insn *in = &w->fn->insns[i];
+	const uint8_t *bytes = w->fn->bytes + (in->addr - w->fn->start);
 	int64_t frame = w->frame[i];
 	struct ki_form f;
 
-	if (in->kind != KI_INSN_PLAIN)
+	if (in->kind != KI_INSN_PLAIN || !may_count(bytes, bytes + in->len))
 		return frame;
 	if (!ki_form_parse(w->fn, in, &f))
 		f.rm = f.reg = f.base = KI_NO_REG;

@@ -311,12 +311,31 @@ static bool is_xbegin(const struct ki_insn *in, const uint8_t *bytes)
 	return in->len >= XBEGIN_LEN && begins_with(in, bytes, 0xc7, 0xf8);
 }
 
+/* Direct jumps and returns without prefixes, which always have a copy. */
+static bool is_plain_jump(const struct ki_insn *in, const uint8_t *bytes)
+{
+	switch (in->len) {
+	case 1:
+		return bytes[0] == 0xc3;
+	case 2:
+		return (bytes[0] & 0xf0) == 0x70 || bytes[0] == 0xeb;
+	case 5:
+		return bytes[0] == OPCODE_JMP;
+	case 6:
+		return bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80;
+	default:
+		return false;
+	}
+}
+
 bool ki_insn_relocates(const struct ki_insn *in, const uint8_t *bytes)
 {
 	struct ki_copy copy;
 
 	if (in->reason == KI_R_OK && (in->kind == KI_INSN_PLAIN || in->kind == KI_INSN_PAD))
 		return !is_xbegin(in, bytes);
+	if (in->reason == KI_R_OK && is_plain_jump(in, bytes))
+		return true;
 	return ki_relocate(in, bytes, &copy) == KI_R_OK;
 }
 

@@ -172,22 +172,41 @@ static inline void extend(struct ki_analysis *a, const struct ki_insn *in)
 	last->count++;
 }
 
+/* Most are: nothing but the block's next one. Number of the first from i on that is more. */
+static uint32_t pass_plain(struct builder *b, uint32_t i)
+{
+	const struct ki_insn *in = b->a->fn->insns;
+	const struct ki_extra *x = b->a->extra;
+	const uint32_t first = i, n = b->a->fn->ninsns;
+	struct ki_block *last;
+
+	while (i < n && in[i].kind == KI_INSN_PLAIN && !x[i].leader &&
+	       !(x[i].traits & KI_TRAIT_INT3))
+		i++;
+	if (i > first) {
+		last = &b->a->blocks.v[b->a->blocks.n - 1];
+		last->end = in[i - 1].addr + in[i - 1].len;
+		last->count += i - first;
+	}
+	return i;
+}
+
 static int walk(struct builder *b)
 {
 	struct ki_function *fn = b->a->fn;
 	enum flow flow = FLOW_SPLIT;
 
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
-		struct ki_insn *in = &fn->insns[i];
-		const struct ki_extra *x = &b->a->extra[i];
+		struct ki_insn *in;
+		const struct ki_extra *x;
 		bool reached;
 
-		/* Most are: nothing but the block's next one. */
-		if (b->open && in->kind == KI_INSN_PLAIN && !x->leader &&
-		    !(x->traits & KI_TRAIT_INT3)) {
-			extend(b->a, in);
-			continue;
-		}
+		if (b->open)
+			i = pass_plain(b, i);
+		if (i == fn->ninsns)
+			break;
+		in = &fn->insns[i];
+		x = &b->a->extra[i];
 		reached = flow == FLOW_SPLIT || flow == FLOW_ON ||
 			  (flow == FLOW_TRAP && !(x->traits & KI_TRAIT_INT3));
 

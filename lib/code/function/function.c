@@ -92,18 +92,17 @@ static int decode(struct ki_analysis *a)
 	len = fn->end - fn->start;
 	if (ki_vec_reserve(&a->insns, len / 4 + 4) || ki_vec_reserve(&a->more, len / 4 + 4))
 		return -ENOMEM;
-	for (size_t pos = 0; pos < len;) {
+	for (size_t pos = 0, n = 0; pos < len; a->insns.n = a->more.n = ++n) {
 		struct ki_decoded d;
 
-		if ((a->insns.n == a->insns.cap && ki_vec_reserve(&a->insns, 1)) ||
-		    (a->more.n == a->more.cap && ki_vec_reserve(&a->more, 1)))
+		if ((n == a->insns.cap && ki_vec_reserve(&a->insns, 1)) ||
+		    (n == a->more.cap && ki_vec_reserve(&a->more, 1)))
 			return -ENOMEM;
 		decode_one(a, pos, len - pos, &d);
 		a->traits |= d.traits;
 		pos += d.in.len;
-		a->insns.v[a->insns.n++] = d.in;
-		a->more.v[a->more.n++] =
-			(struct ki_extra){d.use, d.def, d.traits, false, false, false};
+		a->insns.v[n] = d.in;
+		a->more.v[n] = (struct ki_extra){d.use, d.def, d.traits, false, false, false};
 	}
 	fn->insns = a->insns.v;
 	fn->ninsns = (uint32_t)a->insns.n;
