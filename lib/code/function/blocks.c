@@ -35,6 +35,8 @@ void ki_blocks_leaders(struct ki_analysis *a)
 	for (uint32_t i = 0; i < fn->ninsns; i++) {
 		const struct ki_insn *in = &fn->insns[i];
 
+		if (in->kind == KI_INSN_PLAIN)
+			continue;
 		switch (in->kind) {
 		case KI_INSN_JCC:
 		case KI_INSN_JMP:

@@ -151,6 +151,19 @@ int ki_flags_live(struct ki_analysis *a)
 	return 0;
 }
 
+/* Wherever it is not in the first block they are live; or it was wrong to say so in there. */
+static void mark_all(struct ki_function *fn, bool others)
+{
+	const uint32_t first = fn->blocks[0].first, end = first + fn->blocks[0].count;
+
+	for (uint32_t i = first; !others && i < end; i++)
+		fn->insns[i].flags &= (uint8_t)~KI_INSN_FLAGS_LIVE;
+	for (uint32_t i = 0; others && i < first; i++)
+		fn->insns[i].flags |= KI_INSN_FLAGS_LIVE;
+	for (uint32_t i = end; others && i < fn->ninsns; i++)
+		fn->insns[i].flags |= KI_INSN_FLAGS_LIVE;
+}
+
 /*
  * As if all flags were live wherever blocks begin. If they are dead at the entry all the same, the
  * first block writes them itself; if they are not, all blocks are looked at.
@@ -168,14 +181,9 @@ int ki_flags_at_entry(struct ki_analysis *a)
 		return -ENOMEM;
 	memset(f.in, KI_FLAG_ALL, fn->nblocks + 1);
 	f.outside = ki_function_gives_flags(fn) ? KI_FLAG_ALL : 0;
-	live = through(&f, &fn->blocks[0], false);
-	for (uint32_t i = 0; !live && i < fn->ninsns; i++)
-		fn->insns[i].flags |= KI_INSN_FLAGS_LIVE;
-	for (uint32_t i = 0; !live && i < fn->blocks[0].count; i++)
-		fn->insns[fn->blocks[0].first + i].flags &= (uint8_t)~KI_INSN_FLAGS_LIVE;
-	if (!live)
-		through(&f, &fn->blocks[0], true);
+	live = through(&f, &fn->blocks[0], true);
 	free(f.in);
+	mark_all(fn, !live);
 	if (!live)
 		return 0;
 	return ki_analysis_whole(a) ? -ENOMEM : ki_flags_live(a);
