@@ -197,7 +197,7 @@ static void entries_are_all(void **state)
 	assert_int_equal(ki_facts_get(t, &f, &err), 0);
 	assert_int_equal(f->entries.n, 0);
 	assert_true(f->branches.n > 0);
-	assert_int_equal(ki_facts_complete(t, NULL, &f, &err), 0);
+	assert_int_equal(ki_facts_complete(t, NULL, NULL, &f, &err), 0);
 	assert_int_equal(f->branches.n, 0);
 	assert_true(f->entries.n > 100);
 	seen = calloc(f->entries.n, 1);
@@ -244,7 +244,7 @@ static void single_functions_have_the_same(void **state)
 
 	(void)state;
 	assert_int_equal(ki_text_read(t, &text, &err), 0);
-	assert_int_equal(ki_facts_complete(t, &text, &f, &err), 0);
+	assert_int_equal(ki_facts_complete(t, &text, NULL, &f, &err), 0);
 	assert_int_equal(ki_analysis_init(&all, t, &err), 0);
 	assert_int_equal(ki_analysis_init(&some, u, &err), 0);
 	all.text = &text;
