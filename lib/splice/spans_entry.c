@@ -3,7 +3,8 @@
  * The window of a function's entry alone, where the rest of the function cannot change it.
  *
  * It has room for a jump, so it needs no bounce. It is joined to the one after it only if a bounce
- * stands across their boundary: that takes a short window which can reach so far.
+ * stands across their boundary: that takes a short window which can reach so far. Where there is
+ * one, springboards are chosen as for all windows, but only until that is known.
  */
 #include <errno.h>
 
@@ -23,7 +24,7 @@ static bool leads_back(const struct ki_function *fn)
 	return fn->blocks[0].entered;
 }
 
-static bool is_joined(const struct ki_function *fn, const struct ki_spans *s)
+static bool may_be_joined(const struct ki_function *fn, const struct ki_spans *s)
 {
 	if (s->n < 2 || !ki_spans_adjoin(fn, &s->v[1]))
 		return false;
@@ -33,21 +34,29 @@ static bool is_joined(const struct ki_function *fn, const struct ki_spans *s)
 	return false;
 }
 
-/* Is the first window the entry's, and has it nothing to do with others? */
-static bool stands_alone(const struct ki_function *fn, struct ki_spans *s)
+/* The first window is the entry's, and has room for a jump. */
+static bool has_room(const struct ki_function *fn, const struct ki_spans *s)
 {
 	const struct ki_block *b = &fn->blocks[0];
+
+	return s->n && s->v->first < b->first + b->count && s->v->len >= KI_JMP_LEN;
+}
+
+/* Leave only the first window, if code at the entry stands there; else all as they were. */
+static bool stands_alone(const struct ki_function *fn, struct ki_spans *s)
+{
 	struct ki_span *first = s->v;
+	const size_t all = s->n;
 	struct ki_place at;
 
-	if (!s->n || first->first >= b->first + b->count || first->len < KI_JMP_LEN ||
-	    is_joined(fn, s))
-		return false;
 	first->board = KI_BOARD_JMP;
 	first->host = KI_NONE;
 	s->n = 1;
-	at = ki_block_place(&(struct ki_ground){fn, s}, b);
-	return !at.reason && ki_spans_at(s, fn, at.addr);
+	at = ki_block_place(&(struct ki_ground){fn, s}, &fn->blocks[0]);
+	if (!at.reason && ki_spans_at(s, fn, at.addr))
+		return true;
+	s->n = all;
+	return false;
 }
 
 int ki_spans_find_entry(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err)
@@ -61,10 +70,37 @@ int ki_spans_find_entry(const struct ki_function *fn, struct ki_spans *out, stru
 		return KI_FUNCTION_WHOLE;
 	if (ki_spans_cut(fn, REACH, out))
 		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
-	if (!stands_alone(fn, out)) {
+	if (!has_room(fn, out) || may_be_joined(fn, out) || !stands_alone(fn, out)) {
 		ki_spans_free(out);
 		return KI_FUNCTION_WHOLE;
 	}
 	ki_step_end(KI_STEP_WINDOWS, begun, 1);
+	return 0;
+}
+
+/* Of windows that were cut, those that serve the entry get their springboards. */
+static int choose(const struct ki_function *fn, struct ki_spans *s)
+{
+	bool joined = true;
+	int ret = 0;
+
+	if (fn->nblocks && !leads_back(fn) && has_room(fn, s))
+		ret = ki_boards_first(fn, s, &joined);
+	if (ret || (!joined && stands_alone(fn, s)))
+		return ret;
+	return ki_boards_assign(fn, s);
+}
+
+int ki_spans_find_entry_whole(const struct ki_function *fn, struct ki_spans *out,
+			      struct ki_err *err)
+{
+	const uint64_t begun = ki_step_begin();
+
+	if (ki_spans_cut(fn, 0, out) || choose(fn, out)) {
+		ki_spans_free(out);
+		return ki_err_set(err, -ENOMEM, fn->start, "windows: out of memory");
+	}
+	if (out->n)
+		ki_step_end(KI_STEP_WINDOWS, begun, out->n);
 	return 0;
 }

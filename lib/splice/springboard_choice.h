@@ -40,6 +40,12 @@ bool ki_insn_is_filler(const struct ki_function *fn, const struct ki_insn *in);
  */
 int ki_boards_assign(const struct ki_function *fn, struct ki_spans *s);
 
+/*
+ * Of windows as they were cut, the first of which has room for a jump: may it be joined to the
+ * next? If not, nothing that is chosen for others changes it. 0, or -ENOMEM.
+ */
+int ki_boards_first(const struct ki_function *fn, const struct ki_spans *s, bool *joined);
+
 /* Can the window be joined to the one before it, which is there, if a bounce is to stand there? */
 bool ki_spans_adjoin(const struct ki_function *fn, const struct ki_span *s);
 

@@ -381,14 +381,14 @@ static int many_windows(void *arg, size_t i, const struct ki_function *fn)
 {
 	struct many *m = arg;
 
-	return ki_spans_find(fn, &m->spans[i], NULL);
+	return (m->entries ? ki_spans_find_entry : ki_spans_find)(fn, &m->spans[i], NULL);
 }
 
-static int many_entry(void *arg, size_t i, const struct ki_function *fn)
+static int many_whole(void *arg, size_t i, const struct ki_function *fn)
 {
 	struct many *m = arg;
 
-	return ki_spans_find_entry(fn, &m->spans[i], NULL);
+	return ki_spans_find_entry_whole(fn, &m->spans[i], NULL);
 }
 
 static int many_take(void *arg, size_t i, const struct ki_function *fn)
@@ -409,8 +409,8 @@ static int add_many(struct many *m, struct ki_err *err)
 	const struct ki_functions_job job = {.syms = m->syms,
 					     .n = m->n,
 					     .threads = m->alone ? 1 : 0,
-					     .each = m->entries ? many_entry : many_windows,
-					     .whole = many_windows,
+					     .each = many_windows,
+					     .whole = many_whole,
 					     .take = many_take,
 					     .arg = m,
 					     .at_entries = m->entries};

@@ -19,6 +19,7 @@ struct work {
 	struct ki_target *t;
 	struct ki_spans *spans;
 	size_t alone, whole; /* windows that were found so */
+	size_t first;	     /* of the latter, without others */
 };
 
 static int find_alone(void *arg, size_t i, const struct ki_function *fn)
@@ -36,7 +37,9 @@ static int find_whole(void *arg, size_t i, const struct ki_function *fn)
 	struct work *w = arg;
 
 	w->whole++;
-	return ki_spans_find(fn, &w->spans[i], NULL);
+	assert_int_equal(ki_spans_find_entry_whole(fn, &w->spans[i], NULL), 0);
+	w->first += w->spans[i].n == 1 && fn->nblocks > 1;
+	return 0;
 }
 
 static struct ki_place place_of(const struct ki_function *fn, const struct ki_spans *s)
@@ -114,6 +117,7 @@ static void compare_file(const char *path)
 	assert_int_equal(ki_functions_analyze(w.t, &job, &err), 0);
 	assert_true(w.alone > job.n / 4);
 	assert_true(w.whole > job.n / 100);
+	assert_true(w.first > w.whole / 4);
 	free(w.spans);
 	free(w.syms);
 	ki_target_free(w.t);
