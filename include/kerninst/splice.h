@@ -55,13 +55,13 @@ void ki_spans_free(struct ki_spans *s);
 int ki_spans_find_laid(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
 
 /*
- * Of these only the window where code at the function's entry stands, as long as the rest of the
- * function has no say in that: all that KI_POINT_ENTRY needs. Then 0, or -ENOMEM. Else
- * KI_FUNCTION_WHOLE: what serves is the second. Only that one needs edges that do not lead to the
- * function's first block.
+ * Of ki_spans_find's only the window where code at the function's entry stands, if the rest of the
+ * function has no say in that; else KI_FUNCTION_WHOLE. Then the second serves: it finds that window
+ * alone, or all. It needs edges that do not lead to the first block, too. 0 or -ENOMEM.
  */
 int ki_spans_find_entry(const struct ki_function *fn, struct ki_spans *out, struct ki_err *err);
-int ki_spans_find_entry_whole(const struct ki_function *fn, struct ki_spans *o, struct ki_err *err);
+int ki_spans_find_entry_whole(const struct ki_function *fn, struct ki_spans *out,
+			      struct ki_err *err);
 
 /* The window that holds the instruction at addr, or NULL. */
 const struct ki_span *ki_spans_at(const struct ki_spans *s, const struct ki_function *fn,

@@ -59,7 +59,7 @@ static bool changes_base(const struct ki_form *f)
 
 /*
  * Can it be one of those that count here, by its opcode and whether its operand is a register? Most
- * cannot, and need not be taken apart.
+ * cannot, and need not be taken apart. Prefixes are those of form.c.
  */
 static bool may_count(const uint8_t *p, const uint8_t *end)
 {

@@ -42,7 +42,7 @@ static bool has_room(const struct ki_function *fn, const struct ki_spans *s)
 	return s->n && s->v->first < b->first + b->count && s->v->len >= KI_JMP_LEN;
 }
 
-/* Leave only the first window, if code at the entry stands there; else all as they were. */
+/* Leave only the first window, if code at the entry stands there; else all of them stay. */
 static bool stands_alone(const struct ki_function *fn, struct ki_spans *s)
 {
 	struct ki_span *first = s->v;
@@ -78,7 +78,7 @@ int ki_spans_find_entry(const struct ki_function *fn, struct ki_spans *out, stru
 	return 0;
 }
 
-/* Of windows that were cut, those that serve the entry get their springboards. */
+/* Of windows that were cut only the entry's gets its springboard, if that is enough; else all. */
 static int choose(const struct ki_function *fn, struct ki_spans *s)
 {
 	bool joined = true;

@@ -41,6 +41,6 @@ struct ki_boards {
 
 /* All free bytes, with all windows joined that can be: the first tail of each group reaches to the
    group's end. */
-void ki_boards_free(struct ki_boards *b);
+void ki_boards_find_free(struct ki_boards *b);
 
 #endif

@@ -295,7 +295,7 @@ static void place(struct ki_boards *b)
 {
 	bool lost;
 
-	ki_boards_free(b);
+	ki_boards_find_free(b);
 	find_reach(b);
 	place_from(b, 0, b->nseekers, &lost);
 	level_windows(b);

@@ -135,7 +135,7 @@ static void join_all(struct ki_boards *b)
 	}
 }
 
-void ki_boards_free(struct ki_boards *b)
+void ki_boards_find_free(struct ki_boards *b)
 {
 	find_free(b);
 	join_all(b);

@@ -151,7 +151,7 @@ int ki_flags_live(struct ki_analysis *a)
 	return 0;
 }
 
-/* Wherever it is not in the first block they are live; or it was wrong to say so in there. */
+/* The first block is marked. others: all else is live; not others: none is, and its marks go. */
 static void mark_all(struct ki_function *fn, bool others)
 {
 	const uint32_t first = fn->blocks[0].first, end = first + fn->blocks[0].count;

@@ -188,7 +188,7 @@ unload
 is "some stand aside in their pages, and some do not" "$(awk '$4 == "[kerninst]" && $3 ~ /^kerninst:/ {
 	if (substr($1, length($1) - 2) >= "e00") aside++; else beside++ } END { print (aside > 0), (beside > 0) }' /proc/kallsyms)" "1 1"
 is "which those are is said" "$(sed -n 's/: aside$//p' /tmp/out | sort | paste -sd ' ')" "$(awk '$4 == "[kerninst]" &&
-	substr($1, length($1) - 2) >= "e00" && sub(/^kerninst:/, "", $3) { print $3 }' /proc/kallsyms | sort -u | paste -sd ' ')"
+	substr($1, length($1) - 2) >= "e00" && sub(/^kerninst:/, "", $3) { sub(/\+.*/, "", $3); print $3 }' /proc/kallsyms | sort -u | paste -sd ' ')"
 ok "opens open, aside" "$prog/calls" open 5000
 for f in "${names[@]}"; do
 	is "calls of $f are counted" "$("$ki" stat --json "$f:entry" --own -- "$prog/calls" open 3000 2> /dev/null | value "$f:entry" | awk '{ print ($1 >= 3000 && $1 < 3100) }')" 1

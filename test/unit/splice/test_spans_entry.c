@@ -13,13 +13,15 @@
 #include <cmocka.h>
 
 #include "kerninst/splice.h"
+#include "splice/springboard_choice.h"
 
 struct work {
 	const struct ki_symbol **syms;
 	struct ki_target *t;
 	struct ki_spans *spans;
 	size_t alone, whole; /* windows that were found so */
-	size_t first;	     /* of the latter, without others */
+	size_t first;	     /* of the latter, without others that there are */
+	size_t joined;	     /* and with them, since it is joined to one */
 };
 
 static int find_alone(void *arg, size_t i, const struct ki_function *fn)
@@ -38,7 +40,6 @@ static int find_whole(void *arg, size_t i, const struct ki_function *fn)
 
 	w->whole++;
 	assert_int_equal(ki_spans_find_entry_whole(fn, &w->spans[i], NULL), 0);
-	w->first += w->spans[i].n == 1 && fn->nblocks > 1;
 	return 0;
 }
 
@@ -67,6 +68,18 @@ static void compare_windows(const struct ki_span *a, const struct ki_span *b)
 	assert_int_equal(a->host == KI_NONE, b->host == KI_NONE);
 }
 
+/* Is the entry's window joined to the next one? */
+static bool is_joined(const struct ki_function *fn, const struct ki_spans *all)
+{
+	struct ki_spans cut;
+	bool joined;
+
+	assert_int_equal(ki_spans_cut(fn, 0, &cut), 0);
+	joined = cut.n && all->v[0].len > cut.v[0].len;
+	ki_spans_free(&cut);
+	return joined;
+}
+
 static int compare(void *arg, size_t i, const struct ki_function *fn)
 {
 	struct work *w = arg;
@@ -85,6 +98,8 @@ static int compare(void *arg, size_t i, const struct ki_function *fn)
 	if (!ours.reason)
 		compare_windows(ki_spans_at(&w->spans[i], fn, ours.addr),
 				ki_spans_at(&spans, all, theirs.addr));
+	w->first += w->spans[i].n == 1 && spans.n > 1;
+	w->joined += w->spans[i].n > 1 && is_joined(all, &spans);
 	ki_spans_free(&w->spans[i]);
 	ki_spans_free(&spans);
 	ki_function_free(all);
@@ -118,6 +133,7 @@ static void compare_file(const char *path)
 	assert_true(w.alone > job.n / 4);
 	assert_true(w.whole > job.n / 100);
 	assert_true(w.first > w.whole / 4);
+	assert_true(w.joined > 0);
 	free(w.spans);
 	free(w.syms);
 	ki_target_free(w.t);
