@@ -40,6 +40,14 @@ static inline void ki_module_set_text(struct module *mod, void *start, unsigned 
 }
 #endif
 
+/* Tasks that execute nothing of the memory that they may have. Since 6.4 some of them are no
+ * io_uring's. */
+#ifdef PF_USER_WORKER
+#define KI_TASKS_OF_KERNEL (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
+#else
+#define KI_TASKS_OF_KERNEL (PF_KTHREAD | PF_IO_WORKER)
+#endif
+
 /* The largest order of pages the buddy allocator has was called MAX_ORDER - 1 until 6.4. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 #define KI_PAGE_ORDER_MAX MAX_PAGE_ORDER

@@ -88,6 +88,7 @@ static int new_process(struct ki_process **out, struct mm_struct *mm)
 		return -ENOMEM;
 	mutex_init(&p->lock);
 	INIT_LIST_HEAD(&p->spaces);
+	INIT_LIST_HEAD(&p->ranges);
 	ki_hold_init(&p->hold);
 	ki_process_end_init(p);
 	err = ki_spaces_begin(p, mm);

@@ -34,6 +34,14 @@ struct ki_space {
 	struct mm_struct *mm;  /* by mmgrab: its number is no other's meanwhile */
 	struct ki_process *of;
 	bool patched; /* it has our bytes; changed with its mmap_lock held */
+	bool stays;   /* at its end not all of its text was ours to give back */
+};
+
+/* What has been mapped into it. */
+struct ki_process_range {
+	struct list_head list; /* of its process's */
+	unsigned long addr, len;
+	bool own; /* memory of its own; else a part of ki_process.memory */
 };
 
 struct ki_process {
@@ -42,7 +50,9 @@ struct ki_process {
 	struct list_head spaces;  /* after it those forked from it, parents before children */
 	bool ending;		  /* or a part is: no other task takes spaces out of the list */
 	bool over;		  /* its text has been given back: nothing more is done */
+	bool left;		  /* breakpoints lead nowhere any more */
 	struct file *memory;	  /* shared with it; NULL: none yet */
+	struct list_head ranges;  /* that are mapped there, struct ki_process_range */
 	struct work_struct ender; /* gives its text back */
 	struct completion ended;
 	atomic_t asked;		   /* the ender has been queued, once */
@@ -102,6 +112,11 @@ void ki_process_evict(struct ki_process *p);
 void ki_process_evicted(void);
 /* Its session has ended. NULL is allowed. */
 void ki_process_free(struct ki_process *p);
+
+/* process_leave.c. p->lock is held, and its text is back: unmaps what was mapped where all threads
+ * are out. May take some tenths of a second. */
+void ki_process_leave(struct ki_process *p);
+void ki_process_ranges_free(struct ki_process *p);
 
 /* process_hold.c */
 struct poll_table_struct;

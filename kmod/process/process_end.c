@@ -29,6 +29,7 @@ static void free_process(struct ki_process *p)
 	ki_hold_gone(&p->hold);
 	if (p->memory)
 		fput(p->memory);
+	ki_process_ranges_free(p);
 	bitmap_free(p->given);
 	ki_array_free(p->edits);
 	kfree(p);
@@ -59,8 +60,10 @@ static void give_back(struct work_struct *w)
 
 	mutex_lock(&p->lock);
 	now = !p->over && p->n;
-	if (!p->over)
+	if (!p->over) {
 		ki_process_text_restore(p);
+		ki_process_leave(p);
+	}
 	p->over = true;
 	mutex_unlock(&p->lock);
 	if (now)

@@ -58,7 +58,7 @@ int ki_process_map(struct ki_request *q)
 
 struct ki_map_job {
 	struct work_struct work;
-	const struct ki_process *p;
+	struct ki_process *p;
 	const struct ki_process_map *req;
 	unsigned long at; /* or an error */
 };
@@ -101,17 +101,27 @@ static void map_as_process(struct work_struct *w)
 	mmput(mm);
 }
 
-static int map(const struct ki_process *p, struct ki_process_map *req)
+static int map(struct ki_process *p, struct ki_process_map *req)
 {
+	struct ki_process_range *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 	struct ki_map_job j = {.p = p, .req = req};
 
+	if (!r)
+		return -ENOMEM;
 	INIT_WORK_ONSTACK(&j.work, map_as_process);
 	queue_work(ki_process_queue, &j.work);
 	flush_work(&j.work);
 	destroy_work_on_stack(&j.work);
+	if (!IS_ERR_VALUE(j.at)) {
+		*r = (struct ki_process_range){
+			.addr = req->addr, .len = req->len, .own = req->flags & KI_PROCESS_OWN};
+		list_add_tail(&r->list, &p->ranges);
+		return 0;
+	}
+	kfree(r);
 	if (j.at == -ESRCH)
 		return ki_refuse(&req->reason, KI_R_PROCESS_GONE);
-	return IS_ERR_VALUE(j.at) ? (int)j.at : 0;
+	return (int)j.at;
 }
 
 int ki_process_map_answer(struct ki_request *q, int err)

@@ -39,7 +39,7 @@ static DECLARE_WORK(ki_tidy_work, tidy);
 
 static const struct ki_process_edit *edit_at(const struct ki_process *p, unsigned long addr)
 {
-	u32 lo = 0, hi = smp_load_acquire(&p->n);
+	u32 lo = 0, hi = smp_load_acquire(&p->left) ? 0 : smp_load_acquire(&p->n);
 	const struct ki_process_edit *v = p->edits;
 
 	while (lo < hi) {

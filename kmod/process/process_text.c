@@ -381,14 +381,17 @@ static int pin_what_is_left(struct ki_pins *x, const struct ki_giving *g, unsign
 }
 
 /* What has become something else is left, and what others have there too. */
-static void find_ours(const struct ki_pins *x, const struct ki_process *p, unsigned long *part)
+static void find_ours(const struct ki_pins *x, struct ki_space *s, unsigned long *part)
 {
+	const struct ki_process *p = s->of;
 	u32 i;
 
 	for (i = 0; i < p->n; i++) {
 		const struct ki_process_edit *e = &p->edits[i];
+		const bool others = test_bit(i, part) && !stands(x, e, e->now);
 
-		if (test_bit(i, part) && (!stands(x, e, e->now) || ki_spaces_share(p, x->mm, e)))
+		s->stays |= others;
+		if (others || (test_bit(i, part) && ki_spaces_share(p, x->mm, e)))
 			__clear_bit(i, part);
 		cond_resched();
 	}
@@ -404,7 +407,7 @@ static int restore_locked(const struct ki_giving *g, struct ki_space *s, struct 
 	if (err)
 		return err;
 	mutex_lock(&ki_writes);
-	find_ours(x, p, part);
+	find_ours(x, s, part);
 	count_semaphores(&w);
 	write_steps(&w);
 	if (!g->which)
@@ -462,9 +465,12 @@ void ki_process_text_restore(struct ki_process *p)
 	if (!p->n)
 		return;
 	ki_spaces_are_ending(p, true);
-	for (s = p->own; s; s = ki_spaces_next(p, s))
-		if (restore(&g, s))
-			pr_warn("kerninst: no memory to give a process its text back\n");
+	for (s = p->own; s; s = ki_spaces_next(p, s)) {
+		if (!restore(&g, s))
+			continue;
+		s->stays = true;
+		pr_warn("kerninst: no memory to give a process its text back\n");
+	}
 }
 
 int ki_process_text_release(struct ki_process *p, const unsigned long *which)

@@ -41,6 +41,8 @@ $(PROCESS)/churn: test/process/churn.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $< -ldl
 $(PROCESS)/libturned.so: test/process/turned.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIC -shared -o $@ $<
+$(PROCESS)/lingers: test/process/lingers.c
+	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 $(PROCESS)/planted: test/process/planted.c
 	$(call say,CC,$@)mkdir -p $(@D) && $(PROCESS_CC) -fPIE -pie -o $@ $<
 $(PROCESS)/proxy: test/process/proxy.c
@@ -74,6 +76,6 @@ $(PROCESS)/chains-static: test/process/chains.c
 $(PROCESS)/stacks: test/process/stacks.c $(O)/libkerninst.a
 	$(call say,CC,$@)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $^ $(LIBS)
 
-PROCESS_BIN := $(addprefix $(PROCESS)/,oracle bounds pie cet static nopie stripped written noted later sequence timed recorded replaced replaced-static standing churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted proxy)
+PROCESS_BIN := $(addprefix $(PROCESS)/,oracle bounds pie cet static nopie stripped written noted later sequence timed recorded replaced replaced-static standing churn libturned.so moved reach jumps names priced chains chains-nopie chains-static stacks planted lingers proxy)
 test-process: $(PROCESS_BIN) $(PROCESS)/narrow $(PROCESS)/thrown
 .PHONY: test-process

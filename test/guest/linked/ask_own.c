@@ -147,7 +147,7 @@ static void right(pid_t pid)
 	is("a child finds 0 there, and its parent what it wrote", (int)*found, 150);
 	close(fd);
 	is("nothing is charged after the end", pages_of(pid), 0);
-	is_mapped("it stays when the session has ended", pid, ROOM, "rw-p wiped");
+	is_mapped("it goes when the session has ended", pid, ROOM, "");
 }
 
 /* Ours is beside memory of the process's own, of which nothing is wiped. */
