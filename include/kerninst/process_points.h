@@ -17,6 +17,12 @@ extern "C" {
 /* The first module of these points that is not mapped; NULL: all are. */
 const char *ki_process_points_missing(const struct ki_target *t, const struct ki_asked *asked);
 
+/*
+ * Of a process that is waited for: has it mapped something since the last time, or become another
+ * program? 1 or 0, or -errno; -ESRCH: it has ended. What it should map is for the error's text.
+ */
+int ki_process_points_awaited(struct ki_target *t, const char *what, struct ki_err *err);
+
 /* Warn of what has changed since the last time and concerns the points. True: it is another program
    now, none of them will be reached again. */
 bool ki_process_points_changed(const struct ki_points *points, struct ki_target *t, pid_t pid,

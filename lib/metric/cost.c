@@ -33,6 +33,22 @@ static struct price largest(struct price a, struct price b)
 	return a.most > b.most ? a : b;
 }
 
+/* Those that share a breakpoint share what it takes. */
+static double told_price(const struct ki_measure *m, struct told_run run)
+{
+	double most = 0;
+
+	for (uint32_t i = run.first; i < run.first + run.n; i++)
+		if (m->told_at.v[i].sharers && most < (double)TOLD_COST / m->told_at.v[i].sharers)
+			most = (double)TOLD_COST / m->told_at.v[i].sharers;
+	return most;
+}
+
+static struct price plus(struct price p, double told)
+{
+	return (struct price){p.least + told, p.counted + told, p.most + told};
+}
+
 /* One of its places is passed. */
 static struct price code_price(const struct ki_measure *m, const struct code *code)
 {
@@ -40,17 +56,16 @@ static struct price code_price(const struct ki_measure *m, const struct code *co
 
 	for (size_t i = 0; i < code->sites.n; i++)
 		p = largest(p, chunk_price(m, code->sites.v[i].chunk));
-	return p;
+	return plus(p, told_price(m, code->run));
 }
 
 static struct price curve_price(const struct ki_measure *m, const struct curve *curve)
 {
-	const double told = curve->told ? TOLD_COST : 0;
 	struct price p = {0};
 
 	for (uint32_t i = 0; i < curve->nchunks; i++)
 		p = largest(p, chunk_price(m, curve->chunk + i));
-	return (struct price){p.least + told, p.counted + told, p.most + told};
+	return plus(p, told_price(m, curve->told));
 }
 
 /* Since the costs are what they are. */
@@ -170,6 +185,8 @@ int ki_costs_note(struct ki_measure *m, struct ki_err *err)
 {
 	if (!m->priced.codes && take_prices(m, err))
 		return -ENOMEM;
+	if (ki_told_note_sharers(m))
+		return ki_err_set(err, -ENOMEM, 0, "costs: out of memory");
 	ki_plan_count_active(m->plan);
 	begin_prices(m);
 	note_prices(m);

@@ -180,6 +180,7 @@ static int put_told(const struct ask *a, struct curve *c, const struct places *a
 	struct code code = {0};
 	int ret = ki_told_put(a, &t, at, &code);
 
+	c->told = code.run;
 	ki_vec_free(&code.sites);
 	return ret;
 }
@@ -316,9 +317,6 @@ static int add_curve(const struct ask *a, uint32_t *curve)
 		return ret;
 	}
 	*curve = (uint32_t)m->curves.n;
-	c.told = m->told_at.n > told;
-	for (size_t i = told; i < m->told_at.n; i++)
-		m->told_at.v[i].curve = *curve;
 	m->curves.v[m->curves.n++] = c;
 	return 0;
 }

@@ -23,10 +23,16 @@ struct site {
 
 typedef ki_vec(struct ki_snippet *) ki_snippets;
 
+/* Places of which the kernel is told, in the measurement's told_at. */
+struct told_run {
+	uint32_t first, n;
+};
+
 /* One snippet at all places of one point. Of a process, in the kernel: one for each place. */
 struct code {
 	struct ki_snippet *snippet;
 	ki_snippets told;
+	struct told_run run;
 	ki_vec(struct site) sites;
 };
 
@@ -91,7 +97,7 @@ struct curve {
 	uint32_t mask;		 /* then: the global variable that says at which */
 	ki_numbers needs;	 /* the insides that its predicate asks */
 	uint32_t bundle;	 /* KI_NONE: there is one chunk */
-	bool told;		 /* of a process, and counted in the kernel */
+	struct told_run told;	 /* of a process, and counted in the kernel */
 	/* with a predicate: one for all places, or in another's process one for each; none: the
 	   bare counter */
 	ki_snippets snippets;
@@ -103,8 +109,8 @@ struct told {
 	struct ki_target *process;
 	struct ki_process_hit hit;
 	uint32_t bundle;
-	uint32_t curve;
-	bool gone; /* its curve has been taken out */
+	bool gone;	  /* the bundle has been taken out */
+	uint32_t sharers; /* those at its place that are not gone */
 };
 
 /* The breakpoints in one process. */
@@ -234,8 +240,10 @@ int ki_told_put(const struct ask *a, const struct told_code *t, const struct pla
 		struct code *c);
 /* Breakpoints at all places. What has none is left out of the plan, which has not been applied. */
 int ki_told_begin(struct ki_measure *m, struct ki_err *err);
-/* A curve is taken out for good; when its code has been, so are breakpoints that only it has. */
-void ki_told_shed(struct ki_measure *m, uint32_t curve);
+/* A bundle is taken out for good; when its code has been, so are breakpoints that only it has. */
+void ki_told_shed(struct ki_measure *m, uint32_t bundle);
+/* How many share each place's breakpoint now. 0, or -ENOMEM. */
+int ki_told_note_sharers(struct ki_measure *m);
 int ki_told_update(struct ki_measure *m, struct ki_err *err);
 int ki_told_end(struct ki_measure *m, struct ki_err *err);
 void ki_told_free(struct ki_measure *m);

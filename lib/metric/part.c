@@ -60,9 +60,11 @@ static void pause_pairs(struct ki_measure *m, uint32_t part, bool pause, bool fo
 		if (p->part != part)
 			continue;
 		pause_code(m, &p->start, pause);
-		if (for_good)
-			pause_code(m, &p->stop, pause);
-		p->gone |= for_good;
+		if (!for_good)
+			continue;
+		pause_code(m, &p->stop, pause);
+		ki_told_shed(m, p->bundle);
+		p->gone = true;
 	}
 }
 
@@ -73,8 +75,8 @@ void ki_measure_pause(struct ki_measure *m, uint32_t part, bool pause, bool for_
 
 		for (uint32_t i = 0; c->pair == KI_NONE && i < c->nchunks; i++)
 			ki_plan_pause(m->plan, c->chunk + i, pause);
-		if (c->told && for_good)
-			ki_told_shed(m, part);
+		if (c->told.n && for_good)
+			ki_told_shed(m, c->bundle);
 		return;
 	}
 	part -= (uint32_t)m->curves.n;

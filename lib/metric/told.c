@@ -132,8 +132,11 @@ int ki_told_put(const struct ask *a, const struct told_code *t, const struct pla
 {
 	int ret = 0;
 
+	if (!c->run.n)
+		c->run.first = (uint32_t)a->m->told_at.n;
 	for (size_t i = 0; !ret && i < at->n; i++)
 		ret = put_place(a, t, &at->v[i], c);
+	c->run.n = (uint32_t)a->m->told_at.n - c->run.first;
 	return ret;
 }
 
@@ -191,10 +194,10 @@ int ki_told_begin(struct ki_measure *m, struct ki_err *err)
 
 /* ---- what is taken out before the end ---- */
 
-void ki_told_shed(struct ki_measure *m, uint32_t curve)
+void ki_told_shed(struct ki_measure *m, uint32_t bundle)
 {
 	for (size_t i = 0; i < m->told_at.n; i++)
-		m->told_at.v[i].gone |= m->told_at.v[i].curve == curve;
+		m->told_at.v[i].gone |= m->told_at.v[i].bundle == bundle;
 }
 
 static bool is_wanted(const struct ki_measure *m, const struct told *t)
@@ -206,6 +209,37 @@ static bool is_wanted(const struct ki_measure *m, const struct told *t)
 			return true;
 	}
 	return false;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct told *x = *(struct told *const *)a, *y = *(struct told *const *)b;
+
+	if (x->process != y->process)
+		return (uintptr_t)x->process < (uintptr_t)y->process ? -1 : 1;
+	return x->hit.addr < y->hit.addr ? -1 : x->hit.addr > y->hit.addr;
+}
+
+int ki_told_note_sharers(struct ki_measure *m)
+{
+	const size_t n = m->told_at.n;
+	struct told **v = calloc(n + 1, sizeof(struct told *));
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		v[i] = &m->told_at.v[i];
+	qsort(v, n, sizeof(struct told *), by_place);
+	for (size_t i = 0, end; i < n; i = end) {
+		uint32_t sharers = 0;
+
+		for (end = i; end < n && !by_place(&v[i], &v[end]); end++)
+			sharers += !v[end]->gone;
+		for (size_t k = i; k < end; k++)
+			v[k]->sharers = sharers;
+	}
+	free(v);
+	return 0;
 }
 
 int ki_told_update(struct ki_measure *m, struct ki_err *err)

@@ -28,6 +28,25 @@ const char *ki_process_points_missing(const struct ki_target *t, const struct ki
 	return NULL;
 }
 
+int ki_process_points_awaited(struct ki_target *t, const char *what, struct ki_err *err)
+{
+	struct ki_change *v;
+	size_t n;
+	int ret = ki_target_changes(t, &v, &n, err);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].kind == KI_CHANGE_ENDED)
+			ret = ki_err_set(err, -ESRCH, 0, "it has ended, and has not mapped %s",
+					 what);
+		else if (!ret && (v[i].kind == KI_CHANGE_MAPPED || v[i].kind == KI_CHANGE_BECAME))
+			ret = 1;
+	}
+	free(v);
+	return ret;
+}
+
 static bool concerns(const struct ki_change *c, const struct ki_points *points)
 {
 	for (size_t i = 0; i < points->v.n; i++)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A budget for points of a process, by the driver: kept, while what costs the most is taken out of the
 # process and the rest stays exact; the text as it was; kill -9 and forks meanwhile; records; what it
-# would cost. Needs -icount: there a nanosecond is an instruction.
+# would cost; of what only the kernel knows, too. Needs -icount: there a nanosecond is an instruction.
 # promise: N7: By the driver, too, a budget takes out what costs the most of a process.
 # shellcheck disable=SC2016,SC2317 # for other shells; functions are called by name
 . "$(dirname "$0")/../common/lib.sh"
@@ -89,6 +89,35 @@ would=$(number overhead value /tmp/before.json)
 echo "# before: $would, during: $during"
 ok "before it is what it is then" holds "($would / $during - 1) ^ 2 < 0.2 ^ 2"
 ok "the text is as it was" same
+end
+
+# ---- what only the kernel knows, by breakpoints ----
+run "$bin/pie" 0 $few
+before=$(text)
+order > /dev/null
+want=$(order)
+plain=$(cat /tmp/took)
+ok "vtime: what it costs" stat 1 --cost -m calls,vtime "$pid/pie:step"
+real=$(($(cat /tmp/took) - plain))
+inserted=$(number overhead inserted)
+echo "# vtime: $real instructions, said $inserted"
+ok "vtime: it is what it says" holds "($inserted / $real - 1) ^ 2 < 0.2 ^ 2"
+is "vtime: it does what it does without" "$(cat /tmp/all)" "$want"
+end
+run "$bin/pie" 0 $many
+before=$(text)
+want=$(order)
+plain=$(cat /tmp/took)
+ok "vtime, 2 %: counted" stat 1 --budget 2% -m calls,vtime "$pid/pie:step" "$pid/pie:work"
+real=$(awk "BEGIN { t = $(cat /tmp/took); print (t - $plain) / t }")
+echo "# vtime, 2 %: $real of the machine, $(taken) taken out; said $(number overhead value)"
+ok "vtime, 2 %: it is kept, so its breakpoints are out" holds "$real <= 0.02 * (1 + 1e9 / $plain) + 0.004"
+is "vtime, 2 %: both are told" "$(taken)" 2
+is "vtime, 2 %: what is seldom stays, exact" "$(grep '"metric":"calls"' $json | value "$pid/pie:work")" 1
+is "vtime, 2 %: it does what it does without" "$(cat /tmp/all)" "$want"
+ok "vtime, 2 %: the text is as it was" same
+"$ki" stat --dry-run --cost -m vtime "$pid/pie:step" > /tmp/dry 2>&1
+is "vtime: before it nothing says what it would cost" "$? $(grep -c 'not built for processes' /tmp/dry)" "2 1"
 end
 
 # ---- forks meanwhile ----

@@ -87,6 +87,16 @@ ok "walltime is that and what it slept" awk -v w="$(of walltime "$name")" -v v="
 ok "each sleep is a switch" test "$(of switches "$name")" -ge 5
 is "vtime: no ptrace(), either" "$(ptraced bash -c "${one/-m calls,exits,walltime/-m vtime}" "$to" "$from" "$pid/nap")" 0
 ok "the text is as it was" same
+end
+
+# A library that comes later: until it has our mapping its calls are not counted.
+run "$bin/churn" "$bin/libturned.so"
+later='sleep 0.3; ask keep 1; until grep -q kerninst /proc/$pid/maps; do sleep 0.1; done; sleep 2; ask keep 20'
+ok "vtime --await" env pid="$pid" to="$to" from="$from" "$ki" stat --json -o "$json" --await -m calls,vtime \
+	"$pid/libturned.so:turn" -- bash -c "$later"
+is "vtime --await: each call after that" "$(sed -n 's/.*"metric":"calls".*"value": *\([0-9]*\).*/\1/p' "$json")" 2000
+end
+begin
 
 # ---- predicates and paths ----
 ok "inside()" stat "deep 3 2" -m calls --if 'inside(deep)' "$pid/nap"

@@ -41,7 +41,7 @@ int process_open(struct ki_opened_processes *p, pid_t asked, struct command *com
 	if (ki_opened_find(p, asked))
 		return CLI_OK;
 	if (asked == OPEN_COMMAND) {
-		ret = run_reach_entry(command, argv, false);
+		ret = command->pid ? CLI_OK : run_reach_entry(command, argv, false);
 		pid = command->pid;
 	}
 	if (!ret && ki_opened_add(p, asked, pid, &err))

@@ -5,8 +5,6 @@
  */
 #include "stat/process_stat.h"
 
-#include <stdlib.h>
-
 #include "cli.h"
 #include "kerninst/process_points.h"
 #include "open.h"
@@ -19,54 +17,54 @@
 static int await_mapping(struct ki_target *t, pid_t pid, const char *what, struct command *command)
 {
 	struct ki_err err = {0};
-	struct ki_change *v;
-	bool mapped = false;
-	size_t n;
+	int ret;
 
-	while (!mapped) {
+	do {
 		if (run_wait(command, wait_now() + LOOK) != EVENT_TIME)
 			return cli_error("process %d: %s was not mapped until the end", (int)pid,
 					 what);
-		if (ki_target_changes(t, &v, &n, &err))
-			return cli_fail(&err);
-		for (size_t i = 0; i < n; i++) {
-			mapped |= v[i].kind == KI_CHANGE_MAPPED || v[i].kind == KI_CHANGE_BECAME;
-			if (v[i].kind != KI_CHANGE_ENDED)
-				continue;
-			free(v);
-			return cli_error("process %d has ended, and has not mapped %s", (int)pid,
-					 what);
-		}
-		free(v);
-	}
-	return CLI_OK;
+		ret = ki_process_points_awaited(t, what, &err);
+	} while (!ret);
+	return ret < 0 ? cli_error("process %d: %s", (int)pid, err.msg) : CLI_OK;
 }
 
-static int await_modules(pid_t pid, const struct ki_asked *asked, struct command *command,
-			 struct ki_target **out)
+/* The command may be what makes the process map its modules. */
+static int reach(const struct stat_options *o, pid_t *pid, struct command *command)
 {
 	int ret = CLI_OK;
 
+	if (*pid != OPEN_COMMAND)
+		return o->await && !command->pid ? run_prepare(command, o->command, false) : CLI_OK;
+	if (!command->pid)
+		ret = run_reach_entry(command, o->command, false);
+	*pid = command->pid;
+	return ret;
+}
+
+int process_stat_await(const struct stat_options *o, pid_t pid, const struct ki_asked *asked,
+		       struct command *command, struct ki_target **out)
+{
+	int ret = reach(o, &pid, command);
+
+	*out = NULL;
 	for (size_t i = 0; i < asked->n; i++)
 		if (!*asked->specs[i].module)
 			return cli_error("--await: '%s' names no module: MODULE:FUNCTION is wanted",
 					 asked->texts[i]);
 	while (!ret) {
-		struct ki_target *t;
 		struct ki_err err = {0};
 		const char *what;
 
-		if (ki_target_new_process(pid, &t, &err))
+		if (ki_target_new_process(pid, out, &err))
 			return cli_fail(&err);
-		what = ki_process_points_missing(t, asked);
-		if (!what) {
-			*out = t;
+		what = ki_process_points_missing(*out, asked);
+		if (!what)
 			return CLI_OK;
-		}
 		if (!command->started)
 			run_start(command);
-		ret = await_mapping(t, pid, what, command);
-		ki_target_free(t);
+		ret = await_mapping(*out, pid, what, command);
+		ki_target_free(*out);
+		*out = NULL;
 	}
 	return ret;
 }
@@ -100,16 +98,10 @@ int process_stat_open(const struct verb *self, const struct stat_options *o, str
 
 	s->moving = KI_MOVING_NEVER;
 	s->listener = cli_listener(true);
-	if (!ret && s->pid == OPEN_COMMAND) {
-		ret = o->command ? run_reach_entry(command, o->command, false)
-				 : cli_misuse(self, "command/POINT: the command stands behind --");
-		s->pid = command->pid;
-	}
-	/* The command may be what makes the process map it. */
-	if (!ret && o->await && !command->pid)
-		ret = run_prepare(command, o->command, false);
+	if (!ret)
+		ret = reach(o, &s->pid, command);
 	if (!ret && o->await)
-		ret = await_modules(s->pid, asked, command, &s->t);
+		ret = process_stat_await(o, s->pid, asked, command, &s->t);
 	else if (!ret && ki_target_new_process(s->pid, &s->t, &err))
 		ret = cli_fail(&err);
 	return ret;

@@ -72,14 +72,20 @@ static int open_processes(struct run *r)
 	const struct stat_options *o = r->o;
 	int ret = CLI_OK;
 
-	if (r->asked.of.n > 1 && (o->cost || o->budget > 0 || o->moving == KI_MOVING_ALWAYS))
+	if (r->asked.of.n > 1 && (o->moving == KI_MOVING_ALWAYS || (o->dry_run && o->cost)))
 		return cli_misuse(r->self, "%s: that is not built for processes yet",
-				  o->cost	  ? "--cost"
-				  : o->budget > 0 ? "--budget"
-						  : "--move");
-	for (size_t i = 1; !ret && i < r->asked.of.n; i++)
-		ret = process_open(&r->asked.processes, r->asked.of.v[i].pid, &r->command,
-				   o->command);
+				  o->dry_run ? "--dry-run --cost of what the kernel counts"
+					     : "--move");
+	for (size_t i = 1; !ret && i < r->asked.of.n; i++) {
+		const struct ki_asked_one *a = &r->asked.of.v[i];
+		struct ki_target *t = NULL;
+
+		if (o->await)
+			ret = process_stat_await(o, a->pid, &a->asked, &r->command, &t);
+		ki_target_free(t);
+		if (!ret)
+			ret = process_open(&r->asked.processes, a->pid, &r->command, o->command);
+	}
 	return ret;
 }
 
@@ -316,9 +322,8 @@ static int stat_any(struct run *r, struct stat_options *o)
 	if (ret)
 		return ret;
 	r->s.pid = process_of(r);
-	if (o->await && !r->s.pid)
-		return cli_misuse(r->self, "--await: only for calls and metrics of one process, "
-					   "PID/MODULE:FUNCTION");
+	if (o->await && r->asked.of.n == 1)
+		return cli_misuse(r->self, "--await: only for points of a process");
 	return measure_all(r);
 }
 
