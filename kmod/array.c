@@ -14,6 +14,7 @@
 #include <linux/vmalloc.h>
 
 #include "array.h"
+#include "yield.h"
 
 #define KI_AT_ONCE (16ul << 10) /* bytes */
 
@@ -27,7 +28,7 @@ static void free_pages_of(struct page **pages, size_t n)
 	while (n--) {
 		if (pages[n])
 			__free_page(pages[n]);
-		cond_resched();
+		ki_yield();
 	}
 	ki_array_free(pages);
 }
@@ -42,7 +43,7 @@ static void *large(size_t bytes, gfp_t flags)
 		pages[i] = alloc_page(flags);
 		if (!pages[i])
 			break;
-		cond_resched();
+		ki_yield();
 	}
 	if (pages && i == n)
 		l = vmap(pages, n, VM_MAP, PAGE_KERNEL);

@@ -13,6 +13,7 @@
 
 #include "array.h"
 #include "user.h"
+#include "yield.h"
 
 #define KI_USER_PIECE (64 << 10)
 
@@ -35,7 +36,7 @@ static int in_pieces(void *kernel, u64 user, size_t bytes,
 	for (at = 0; at < bytes && !err; at += part) {
 		part = min_t(size_t, bytes - at, KI_USER_PIECE);
 		lockdep_assert_not_held(&ki_lock);
-		cond_resched();
+		ki_yield();
 		err = fatal_signal_pending(current) ? -EINTR : copy(kernel + at, user + at, part);
 	}
 	return err;

@@ -13,6 +13,7 @@
 #include "ki.h"
 #include "account/limit.h"
 #include "account/pages.h"
+#include "yield.h"
 
 #define KI_PAGES_SHARE 8 /* all of one kind take at most this part of the memory */
 #define KI_PAGES_KINDS 4
@@ -68,7 +69,7 @@ int ki_pages_take(struct page **v, u64 n)
 			return -ENOMEM;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		cond_resched();
+		ki_yield();
 	}
 	return 0;
 }
@@ -80,7 +81,7 @@ void ki_pages_free(struct page **v, u64 n)
 	for (i = 0; v && i < n; i++) {
 		if (v[i])
 			__free_page(v[i]);
-		cond_resched();
+		ki_yield();
 	}
 	ki_array_free(v);
 }
@@ -97,7 +98,7 @@ int ki_pages_map(struct vm_area_struct *vma, struct page *const *v, u64 n)
 				      PAGE_SIZE, vma->vm_page_prot);
 		if (!err && fatal_signal_pending(current))
 			err = -EINTR;
-		cond_resched();
+		ki_yield();
 	}
 	return err;
 }

@@ -12,7 +12,9 @@
 #include "change/mute.h"
 #include "patch/direct.h"
 #include "retire/retire.h"
+#include "symbols.h"
 #include "watch/who.h"
+#include "yield.h"
 
 static void jump(u8 *out, unsigned long at, unsigned long to)
 {
@@ -27,8 +29,6 @@ static void short_jump(u8 *out, unsigned long at, unsigned long to)
 	out[0] = KI_JMP_SHORT;
 	out[1] = to - (at + 2);
 }
-
-#define KI_SWAPS (1 + KI_FILL) /* of one window, at most */
 
 /* One window of a change: where its springboard led, and where it will; 0: nowhere. */
 struct ki_move {
@@ -93,7 +93,7 @@ static void fill_bounce(struct ki_swap *s, const struct ki_move *m)
 	short_jump(m->fresh ? s->then : s->now, w->addr, w->bounce.addr);
 }
 
-/* Returns how many swaps it takes: 0 to KI_SWAPS. */
+/* Returns how many swaps it takes. */
 static u32 fill_window(struct ki_swap *s, const struct ki_move *m)
 {
 	if (!m->win->boarded)
@@ -110,16 +110,48 @@ static u32 fill_window(struct ki_swap *s, const struct ki_move *m)
 	}
 }
 
+/* Is it in the function with which text_poke compares what it has written? */
+static bool writes(const struct ki_group *g)
+{
+	static unsigned long start, size;
+	const struct ki_win *last = g->v[g->n - 1];
+	unsigned long off;
+
+	if (!start) {
+		start = ki_symbol("memcmp");
+		ki_call(kallsyms_lookup_size_offset)(start, &size, &off);
+	}
+	return g->v[0]->addr < start + size && last->addr + last->len > start;
+}
+
+/* How many swaps a change has, at most. */
+static u32 most_swaps(const struct ki_change *c)
+{
+	const struct ki_group *g = c->group;
+	u32 i, n = ki_return_swaps(c, NULL);
+
+	for (i = 0; i < g->n; i++) {
+		const struct ki_win *w = g->v[i];
+
+		ki_yield();
+		n += w->calls || w->board == KI_BOARD_BOUNCE ? 2 : 1;
+		if (g->patch.filled || c->patch.filled)
+			n += KI_FILL;
+	}
+	return n;
+}
+
 /* Fill in the swaps of a change; returns how many. */
 static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 {
 	const struct ki_group *g = c->group;
+	bool in_writing = writes(g);
 	u32 i, n = 0;
 
 	for (i = 0; i < g->n; i++) {
 		struct ki_move m = {.win = g->v[i], .next = &c->patch, .fresh = g->fresh};
 
-		cond_resched();
+		ki_yield();
 		if (g->v[i]->calls) {
 			n += ki_direct_swaps(c, i, s + n);
 			continue;
@@ -130,7 +162,10 @@ static u32 fill_swaps(struct ki_swap *s, const struct ki_change *c)
 			m.to = c->patch.addr + g->next_at[i];
 		n += fill_window(s + n, &m);
 	}
-	return n + ki_return_swaps(c, s + n);
+	n += ki_return_swaps(c, s + n);
+	for (i = 0; i < n; i++)
+		s[i].writes = in_writing;
+	return n;
 }
 
 /* Which change the swap at an address belongs to. */
@@ -150,20 +185,20 @@ static u32 change_at(const struct ki_change *changes, u32 n, unsigned long addr)
 int ki_change_swap(struct ki_change *changes, u32 n, u32 *bad)
 {
 	struct ki_swap *v;
-	u32 i, swaps = 0;
+	u32 i, last, swaps = 0;
 	int err;
 
 	lockdep_assert_held(&ki_lock);
 	*bad = n;
-	for (i = 0; i < n; i++) {
-		swaps += KI_SWAPS * changes[i].group->n + ki_return_swaps(&changes[i], NULL);
-		cond_resched();
-	}
+	for (i = 0; i < n; i++)
+		swaps += most_swaps(&changes[i]);
 	v = ki_array(swaps, sizeof(*v), GFP_KERNEL);
 	if (!v)
 		return -ENOMEM;
-	for (i = 0, swaps = 0; i < n; i++)
-		swaps += fill_swaps(v + swaps, &changes[i]);
+	for (last = 0, swaps = 0; last < 2; last++)
+		for (i = 0; i < n; i++)
+			if (writes(changes[i].group) == last)
+				swaps += fill_swaps(v + swaps, &changes[i]);
 	err = ki_text_swap(v, swaps, bad);
 	if (err == -ESTALE)
 		*bad = change_at(changes, n, v[*bad].addr);
@@ -207,7 +242,7 @@ void ki_change_record(struct ki_change *c)
 		free_dying(g->v[i]);
 		note_places(&g->v[i]->chunks);
 		note_places(&g->v[i]->more);
-		cond_resched();
+		ki_yield();
 	}
 	ki_fill_record(&g->patch, &c->patch);
 	ki_retire_patch(g->patch);

@@ -46,6 +46,7 @@
 #include "patch/direct.h"
 #include "vet/long.h"
 #include "window/charge.h"
+#include "yield.h"
 
 #define KI_MUTE_PART  16384 /* pieces between two waits */
 #define KI_NOP	      0x90
@@ -161,7 +162,7 @@ static u32 fill_swaps(struct ki_session *s, struct ki_swap *v, u32 n)
 	u32 swaps = 0;
 
 	list_for_each_entry (p, &s->pieces, in_session) {
-		cond_resched();
+		ki_yield();
 		if (!p->dying)
 			continue;
 		if (!n--)
@@ -193,7 +194,7 @@ static void record_part(struct ki_session *s, u32 n)
 	struct ki_piece *p, *next;
 
 	list_for_each_entry_safe (p, next, &s->pieces, in_session) {
-		cond_resched();
+		ki_yield();
 		if (!p->dying)
 			continue;
 		if (!n--)
@@ -209,7 +210,7 @@ static u32 count_dying(const struct ki_session *s)
 
 	list_for_each_entry (p, &s->pieces, in_session) {
 		n += p->dying;
-		cond_resched();
+		ki_yield();
 	}
 	return n;
 }

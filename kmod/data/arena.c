@@ -34,6 +34,7 @@
 #include "ki.h"
 #include "data/arena.h"
 #include "user.h"
+#include "yield.h"
 
 #define KI_ARENA_BYTES (256 * 1024) /* of one CPU, at most: 32,768 counters */
 #define KI_ARENA_LEAST (64 * 1024)  /* if so many are not to be had */
@@ -247,7 +248,7 @@ static bool take_in_reach(u32 bytes, bool free)
 
 		if (!free && time_after(jiffies, until))
 			return false;
-		cond_resched();
+		ki_yield();
 		if (!in_reach(disp, bytes) || !are_to_be_had(disp, bytes, free) ||
 		    !take_slices(disp, bytes))
 			continue;

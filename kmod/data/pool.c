@@ -19,6 +19,7 @@
 #include "array.h"
 #include "data/threads.h"
 #include "symbols.h"
+#include "yield.h"
 
 #define KI_SHARE       64
 #define KI_BLOCKS_MORE 256
@@ -133,7 +134,7 @@ void ki_pool_stop(void)
 	list_for_each_entry_safe (s, next, &ki_slabs, list) {
 		ki_array_free(s->words);
 		kfree(s);
-		cond_resched();
+		ki_yield();
 	}
 	INIT_LIST_HEAD(&ki_slabs);
 	ki_free_blocks = NULL;
@@ -149,7 +150,7 @@ void ki_pool_each(void (*each)(struct ki_thread *t, void *arg), void *arg)
 	list_for_each_entry (s, &ki_slabs, list) {
 		for (i = 0; i < KI_SLAB; i++) {
 			each(&s->threads[i], arg);
-			cond_resched();
+			ki_yield();
 		}
 	}
 	mutex_unlock(&ki_slabs_lock);

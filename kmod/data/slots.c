@@ -12,6 +12,7 @@
 #include "ki.h"
 #include "account/limit.h"
 #include "user.h"
+#include "yield.h"
 
 struct ki_run {
 	struct list_head in_session;
@@ -167,7 +168,7 @@ void ki_runs_drop_but(struct list_head *runs, const struct ki_life *users, u32 n
 				break;
 		if (i == n)
 			drop(run);
-		cond_resched();
+		ki_yield();
 	}
 }
 

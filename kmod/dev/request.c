@@ -32,6 +32,7 @@
 #include "vet/long.h"
 #include "watch/held.h"
 #include "watch/who.h"
+#include "yield.h"
 
 static int do_info(struct ki_request *q)
 {
@@ -93,7 +94,7 @@ static int do_read(struct ki_request *q)
 	for (at = 0; at < r->len && !err; at += part) {
 		part = min_t(u64, r->len - at, PAGE_SIZE);
 		err = ki_text_read(r->addr + at, q->out + at, part, r->view);
-		cond_resched();
+		ki_yield();
 	}
 	module_put(owner);
 	return err;

@@ -32,6 +32,7 @@
 
 #include "heap/blocks.h"
 #include "reach/reach.h"
+#include "yield.h"
 
 #define KI_HEAP_CLASSES ((int)ilog2(KI_HEAP_UNITS) + 1) /* logarithms of 1..KI_HEAP_UNITS */
 #define KI_HEAP_TRIES	16				/* blocks of a class that are looked at */
@@ -104,7 +105,7 @@ static struct ki_block *find_in_class(u32 class, struct ki_extent need, u32 trie
 			return b;
 		if (!--tries)
 			break;
-		cond_resched();
+		ki_yield();
 	}
 	return NULL;
 }
@@ -232,7 +233,7 @@ static struct ki_block *find_large(struct ki_extent need, bool paged, u32 *front
 		list_for_each_entry (b, &ki_classes[c], in_class) {
 			if (fits_large(b, need, paged, front))
 				return b;
-			cond_resched();
+			ki_yield();
 		}
 	return NULL;
 }

@@ -14,6 +14,7 @@
 
 #include "heap/rows.h"
 #include "reach/reach.h"
+#include "yield.h"
 
 static struct exception_table_entry *ki_ex;
 
@@ -89,7 +90,7 @@ void ki_extable_clear(u32 first, u32 n, unsigned long end)
 {
 	while (n--) {
 		set_address(first + n, end - 1);
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -99,7 +100,7 @@ void ki_extable_lower(u32 first, u32 n, unsigned long end)
 
 	for (k = 0; k < n; k++) {
 		set_address(first + k, end - 1);
-		cond_resched();
+		ki_yield();
 	}
 }
 

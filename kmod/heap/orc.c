@@ -14,6 +14,7 @@
 #include "compat.h"
 #include "heap/rows.h"
 #include "reach/reach.h"
+#include "yield.h"
 
 #ifdef CONFIG_UNWINDER_ORC
 
@@ -91,7 +92,7 @@ void ki_orc_clear(u32 first, u32 n, unsigned long end)
 {
 	while (n--) {
 		set_address(first + n, end);
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -101,7 +102,7 @@ void ki_orc_lower(u32 first, u32 n, unsigned long end)
 
 	for (k = 0; k < n; k++) {
 		set_address(first + k, end);
-		cond_resched();
+		ki_yield();
 	}
 }
 

@@ -35,6 +35,7 @@
 #include "patch/direct.h"
 #include "patch/link.h"
 #include "vet/long.h"
+#include "yield.h"
 
 #define KI_PUSH	    0x68 /* imm32, sign-extended */
 #define KI_CALL_LEN 5
@@ -320,7 +321,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct ki_piece *x = *(const struct ki_piece **)a, *y = *(const struct ki_piece **)b;
 
-	cond_resched(); /* sort() lets no other task run */
+	ki_yield(); /* sort() lets no other task run */
 	if (x->win != y->win)
 		return x->win->place < y->win->place ? -1 : 1;
 	if (x->insn != y->insn)

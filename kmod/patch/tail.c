@@ -33,6 +33,7 @@
 #include "heap/rows.h"
 #include "patch/step.h"
 #include "symbols.h"
+#include "yield.h"
 
 #define KI_TAIL_FUNCTIONS 32
 #define KI_TAIL_BYTES	  0x10000
@@ -343,7 +344,7 @@ static u16 look_at_all(struct ki_walk *w, unsigned long target)
 
 	for (i = 0; !reason && i < w->n; i++) {
 		reason = look_at_function(w, w->starts[i]);
-		cond_resched();
+		ki_yield();
 	}
 	return reason;
 }

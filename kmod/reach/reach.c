@@ -29,6 +29,7 @@
 #include "reach/reach.h"
 #include "symbols.h"
 #include "user.h"
+#include "yield.h"
 
 #define KI_KEEP_FREE 8 /* of the memory one part in so many is left to others */
 #define KI_CLEAN     4 /* large pages that are to have a place; where is looked for so often */
@@ -97,7 +98,7 @@ static void free_all(struct ki_moving *m)
 	list_for_each_entry_safe (p, next, &m->pages, lru) {
 		list_del(&p->lru);
 		__free_page(p);
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -115,7 +116,7 @@ static int allocate(struct ki_moving *m, unsigned long n, u8 byte)
 		memset(page_address(p), byte, PAGE_SIZE);
 		list_add_tail(&p->lru, &m->pages);
 		m->n++;
-		cond_resched();
+		ki_yield();
 	}
 	return 0;
 }

@@ -31,6 +31,7 @@
 #include "retire/retire.h"
 #include "watch/held.h"
 #include "watch/who.h"
+#include "yield.h"
 
 #define KI_RECLAIM_SOON	 10 /* milliseconds */
 #define KI_RECLAIM_FIRST 200
@@ -184,7 +185,7 @@ static bool find_occupied(struct list_head *patches)
 
 	list_for_each_entry (g, patches, list) {
 		any |= g->patch.faults;
-		cond_resched();
+		ki_yield();
 	}
 	ki_sighted.n = 0;
 	ki_sighted.unknown = ki_sighted.taken = false;
@@ -199,7 +200,7 @@ static bool find_occupied(struct list_head *patches)
 			g->occupied = is_occupied(&g->patch, &g->who);
 		/* Copies write no counter, and lead to no other module. */
 		any |= g->occupied && !is_copies(g->owner);
-		cond_resched();
+		ki_yield();
 	}
 	mutex_unlock(&ki_examined_lock);
 	return any;
@@ -229,7 +230,7 @@ static void free_patches(struct list_head *patches)
 		module_put(g->owner);
 		kfree(g);
 		ki_step("patch freed");
-		cond_resched();
+		ki_yield();
 	}
 	ki_step("patches freed");
 	ki_text_flush_heap();

@@ -12,6 +12,7 @@
 #include "change/mute.h"
 #include "symbols.h"
 #include "watch/held.h"
+#include "yield.h"
 
 /* The kprobe at one of the bytes. The first of several at the same one. Kprobes are held. */
 static struct kprobe *kprobe_in(unsigned long addr, u32 len)
@@ -67,7 +68,7 @@ static bool tell_window(struct ki_held_walk *walk)
 	for (w = ki_win_touching(0, ULONG_MAX); w; w = ki_win_next(w)) {
 		struct ki_group *g = w->group;
 
-		cond_resched();
+		ki_yield();
 		if (w != g->v[0] || !(ki_unsplice_is_stuck(g) || ki_mute_in(g)) ||
 		    !ki_held_is_next(walk))
 			continue;

@@ -16,6 +16,7 @@
 #include "account/limit.h"
 #include "process/process.h"
 #include "session/sessions.h"
+#include "yield.h"
 
 static LIST_HEAD(ki_owners);
 
@@ -99,7 +100,7 @@ int ki_sessions_tell(struct ki_session *asker, struct ki_session_row *row)
 	list_for_each_entry (p, &s->pieces, in_session) {
 		row->chunks++;
 		row->replaced += ki_piece_replaces(p);
-		cond_resched();
+		ki_yield();
 	}
 	err = ki_session_patches(s, &patches);
 	row->windows = patches.windows;
@@ -138,7 +139,7 @@ int ki_sessions_tell_window(struct ki_session_window *w)
 	for (win = ki_win_touching(w->addr, ULONG_MAX); win; win = ki_win_next(win)) {
 		if (win->addr >= w->addr && tell_pieces(s, win, w))
 			break;
-		cond_resched();
+		ki_yield();
 	}
 	if (!win)
 		return -ENOENT;

@@ -25,6 +25,7 @@
 #include "array.h"
 #include "splice/job.h"
 #include "symbols.h"
+#include "yield.h"
 
 #define KI_OF_NONE U32_MAX
 
@@ -66,7 +67,7 @@ static void add_installed(struct ki_arcs *a)
 		list_for_each_entry (p, &w->chunks, in_window)
 			if (ki_piece_replaces(p) && !p->muted)
 				add(a, ki_win_insn(w, p->insn), p->target, KI_OF_NONE);
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -86,7 +87,7 @@ static int by_origin(const void *a, const void *b)
 {
 	const struct ki_arc *x = a, *y = b;
 
-	cond_resched(); /* sort() lets no other task run */
+	ki_yield(); /* sort() lets no other task run */
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
@@ -146,7 +147,7 @@ static int walk(struct ki_job *j, struct ki_arcs *a, u32 start)
 		if (a->v[to].state == KI_ON_THE_WAY)
 			return refuse_circle(j, a, to, at);
 		at = enter(a, to, at);
-		cond_resched();
+		ki_yield();
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <linux/sched/signal.h>
 
 #include "ki.h"
+#include "yield.h"
 
 /* What the caller may do: asked once in a request, if it needs it. */
 struct ki_right {
@@ -49,7 +50,7 @@ int __must_check ki_job_check(struct ki_job *j) __must_hold(&ki_lock);
  */
 static inline int __must_check ki_job_pause(void)
 {
-	cond_resched();
+	ki_yield();
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }
 

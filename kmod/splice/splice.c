@@ -15,6 +15,7 @@
 #include "vet/long.h"
 #include "watch/who.h"
 #include "window/charge.h"
+#include "yield.h"
 
 /* ---- what a job needs ---- */
 
@@ -46,7 +47,7 @@ static void free_wins(struct ki_job *j)
 			ki_win_free(w);
 		else if (w && w->group->fresh && w == w->group->v[w->group->n - 1])
 			ki_group_free(w->group);
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -224,7 +225,7 @@ static void record_splice(struct ki_job *j)
 			ki_group_insert(j->changes[i].group);
 		ki_change_record(&j->changes[i]);
 		ki_step("recorded");
-		cond_resched();
+		ki_yield();
 	}
 	for (i = 0; i < j->req->nwindows; i++)
 		list_splice_tail_init(&j->wins[i]->more, &j->wins[i]->chunks);

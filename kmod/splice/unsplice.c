@@ -33,6 +33,7 @@
 #include "dev/request.h"
 #include "user.h"
 #include "window/charge.h"
+#include "yield.h"
 
 #define KI_UNSPLICE_PART 4096 /* groups of one swap, which may take a wait */
 #define KI_MISSES	 8    /* groups that found no room until the others are not tried */
@@ -105,7 +106,7 @@ static void take_out_part(struct ki_change *c, u32 n)
 	for (i = 0; i < n; i++) {
 		record_removal(&c[i]);
 		ki_step("removal recorded");
-		cond_resched();
+		ki_yield();
 	}
 	ki_probes_release();
 	ki_step("taken out");
@@ -163,7 +164,7 @@ static void list_todo(struct list_head *todo, enum step step)
 
 		if (w == g->v[0] && is_todo(g, step))
 			list_add_tail(&g->todo, todo);
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -185,7 +186,7 @@ static void take_out_step(enum step step)
 			take_out_part(part, n);
 			n = 0;
 		}
-		cond_resched();
+		ki_yield();
 	}
 	if (n)
 		take_out_part(part, n);
@@ -234,7 +235,7 @@ bool ki_unsplice_all(struct ki_session *s)
 	}
 	list_for_each_entry (p, &s->pieces, in_session) {
 		p->dying = true;
-		cond_resched();
+		ki_yield();
 	}
 	take_out(s);
 	return !ki_new_stuck;
@@ -260,9 +261,9 @@ static void sort_ids(u32 *v, u32 n)
 {
 	u32 i;
 
-	for (i = n / 2; i--; cond_resched())
+	for (i = n / 2; i--; ki_yield())
 		sift(v, i, n);
-	for (i = n; i-- > 1; cond_resched()) {
+	for (i = n; i-- > 1; ki_yield()) {
 		swap(v[0], v[i]);
 		sift(v, 0, i);
 	}
@@ -279,13 +280,13 @@ static int mark(struct ki_session *s, const u32 *ids, u32 n)
 			p->dying = true;
 			i++;
 		}
-		cond_resched();
+		ki_yield();
 	}
 	if (i == n)
 		return 0;
 	list_for_each_entry (p, &s->pieces, in_session) {
 		p->dying = false;
-		cond_resched();
+		ki_yield();
 	}
 	return -ENOENT;
 }
@@ -297,7 +298,7 @@ void ki_unsplice_run(struct ki_session *s, u32 first, u32 n)
 	lockdep_assert_held(&ki_lock);
 	list_for_each_entry (p, &s->pieces, in_session) {
 		p->dying = p->id - first < n;
-		cond_resched();
+		ki_yield();
 	}
 	take_out(s);
 }

@@ -14,6 +14,7 @@
 #include "ki.h"
 #include "symbols.h"
 #include "text/follow.h"
+#include "yield.h"
 
 #define KI_FOLLOW_BYTES 0x8000 /* of a function; the longest of breakpoints' path has 3 KiB */
 
@@ -114,6 +115,6 @@ void ki_follow_all(struct ki_follow *f)
 	for (; f->done < f->n && !f->enough; f->done++) {
 		if (f->v[f->done].read)
 			read_function(f, f->v[f->done].start, f->v[f->done].end);
-		cond_resched();
+		ki_yield();
 	}
 }

@@ -26,6 +26,7 @@
 #include "symbols.h"
 #include "text/hits.h"
 #include "text/unknown.h"
+#include "yield.h"
 
 #define KI_RESERVED_REST (5 * HZ)
 
@@ -215,7 +216,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct ki_reserved_row *x = a, *y = b;
 
-	cond_resched(); /* sort() lets no other task run */
+	ki_yield(); /* sort() lets no other task run */
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 

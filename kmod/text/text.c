@@ -20,6 +20,10 @@
  * Where the springboard is an int3, step 5 writes it again. Where one of ours stands for good
  * (returns.c) nothing is written: only where it leads changes.
  *
+ * text_poke compares all that it has written, eight bytes a turn of a loop. While a breakpoint
+ * stands in that loop, each of some hundred thousand turns is an exception. So what is in that function
+ * comes last in step 2, and goes through steps 4 and 5 before all else does.
+ *
  * If we die: nothing between 2 and 5 can fail. All memory is there before 1, every byte was
  * compared before 2, and no step can be interrupted by a signal. A panic in between leaves
  * breakpoints whose handler is in place.
@@ -71,6 +75,7 @@
 #include "array.h"
 #include "ki.h"
 #include "symbols.h"
+#include "yield.h"
 
 #define KI_STAGE_MAX   4096	/* bytes that are written in one go */
 #define KI_STAGE_GAP   1024	/* between two places that are */
@@ -193,7 +198,7 @@ static int check_all(const struct ki_swap *v, u32 n, u32 *bad)
 			*bad = i;
 			return -ESTALE;
 		}
-		cond_resched();
+		ki_yield();
 	}
 	return 0;
 }
@@ -208,7 +213,7 @@ static void poke_tails(const struct ki_swap *v, u32 n)
 
 		if (from < v[i].len)
 			poke(v[i].addr + from, v[i].then + from, v[i].len - from);
-		cond_resched();
+		ki_yield();
 	}
 	finish_pokes();
 }
@@ -238,7 +243,7 @@ static bool any_entered(const struct ki_swap *v, u32 n, bool inside)
 	while (n--) {
 		if (is_entered(&v[n]) && v[n].late == inside)
 			return true;
-		cond_resched();
+		ki_yield();
 	}
 	return false;
 }
@@ -313,7 +318,7 @@ static void write_emulated(const struct ki_swap *v, u32 n, bool inside, bool bre
 		smp_call_function(be_held, NULL, 0);
 		written = write_while_held(v, n, inside, breakpoint);
 		preempt_enable();
-		cond_resched();
+		ki_yield();
 	} while (!written);
 }
 
@@ -353,7 +358,7 @@ static void poke_entries(const struct ki_swap *v, u32 n, bool inside, bool break
 		else if (any_entered(v + i, some, inside))
 			write_emulated(v + i, some, inside, breakpoint);
 		ki_step("bytes written");
-		cond_resched();
+		ki_yield();
 	}
 	ki_step("before the CPUs serialize");
 	if (any_entered(v, n, inside))
@@ -366,7 +371,7 @@ static bool any_waits(const struct ki_swap *v, u32 n)
 
 	while (n--) {
 		wait |= v[n].wait;
-		cond_resched();
+		ki_yield();
 	}
 	return wait;
 }
@@ -384,44 +389,14 @@ static void wait_unlocked(void)
 #endif
 }
 
-static struct ki_traps *traps_alloc(u32 n)
+static void begin_swaps(const struct ki_swap *v, u32 n)
 {
-	struct ki_traps *t = ki_array(1, struct_size(t, v, n), GFP_KERNEL);
-
-	if (t)
-		t->n = 0;
-	return t;
-}
-
-static int prepare_traps(const struct ki_swap *v, u32 n, struct ki_trap_change **out)
-{
-	struct ki_traps *more = traps_alloc(n), *stay = traps_alloc(n);
-	int err = -ENOMEM;
-	u32 i;
-
-	for (i = 0; more && stay && i < n; i++) {
-		if (v[i].via)
-			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via, v[i].late};
-		cond_resched();
-		if (v[i].len <= 1)
-			stay->v[stay->n++] =
-				(struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0, v[i].late};
-	}
-	if (more && stay)
-		err = ki_trap_prepare(more, stay, out);
-	ki_array_free(more);
-	ki_array_free(stay);
-	return err;
-}
-
-static void write_all(const struct ki_swap *v, u32 n, struct ki_trap_change *traps)
-{
-	ki_trap_begin(traps);
-	ki_step("traps begin");
 	poke_entries(v, n, false, true);
 	poke_entries(v, n, true, true);
-	if (any_waits(v, n))
-		wait_unlocked();
+}
+
+static void finish_swaps(const struct ki_swap *v, u32 n)
+{
 	ki_step("breakpoints in");
 	poke_tails(v, n);
 	ki_step("tails in");
@@ -429,6 +404,23 @@ static void write_all(const struct ki_swap *v, u32 n, struct ki_trap_change *tra
 	ki_step("inner places in");
 	poke_entries(v, n, false, false);
 	ki_step("first bytes in");
+}
+
+static void write_all(const struct ki_swap *v, u32 n, struct ki_trap_change *traps)
+{
+	u32 some = n;
+
+	while (some && v[some - 1].writes)
+		some--;
+	ki_trap_begin(traps);
+	ki_step("traps begin");
+	begin_swaps(v, some);
+	begin_swaps(v + some, n - some);
+	if (any_waits(v, n))
+		wait_unlocked();
+	if (some < n)
+		finish_swaps(v + some, n - some);
+	finish_swaps(v, some);
 	ki_trap_end(traps);
 	ki_step("traps end");
 	sync_all_cores();
@@ -442,7 +434,7 @@ int ki_text_swap(struct ki_swap *v, u32 n, u32 *bad)
 
 	if (!n)
 		return 0;
-	err = prepare_traps(v, n, &traps);
+	err = ki_trap_prepare(v, n, &traps);
 	if (err)
 		return err;
 	ki_step("traps prepared");
@@ -484,7 +476,7 @@ void ki_text_fill_heap(unsigned long addr, size_t len)
 		poke(addr, int3s, part);
 		addr += part;
 		len -= part;
-		cond_resched();
+		ki_yield();
 	}
 	mutex_unlock(text_lock());
 }

@@ -20,13 +20,14 @@ struct ki_swap {
 	/* Where a CPU goes that comes by meanwhile; 0: no CPU does (of a breakpoint for good: where
 	 * it went before, and from the end of the swap on it leads nowhere). */
 	unsigned long via;
-	bool trap;  /* the first byte traps, leading to via, from now on */
-	bool late;  /* of one byte: who comes by was inside before the springboard was */
-	bool fresh; /* nothing of ours stands there yet */
-	bool wait;  /* tasks may be where bytes change */
+	bool trap;   /* the first byte traps, leading to via, from now on */
+	bool late;   /* of one byte: who comes by was inside before the springboard was */
+	bool fresh;  /* nothing of ours stands there yet */
+	bool wait;   /* tasks may be where bytes change */
+	bool writes; /* text_poke runs in a loop what is there: these come after all others */
 };
 /*
- * Swap all, in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
+ * Swap all, otherwise in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
  * there. Kprobes are held.
  */
 int __must_check ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
@@ -56,13 +57,12 @@ u64 ki_trap_late(void); /* how many */
 int ki_trap_init(void);
 void ki_trap_exit(void);
 /*
- * From begin to end the breakpoints of `more` lead somewhere too. `stay` is what changes for good:
- * from end on these are added, led elsewhere, or gone. Both come in any order and are sorted. Free
- * a change that has not begun, or when all CPUs have synchronized since its end.
+ * From begin to end the breakpoints of all swaps lead somewhere too; from end on those that stay
+ * do, and those that go do not. Free a change that has not begun, or when all CPUs have synchronized
+ * since its end.
  */
 struct ki_trap_change;
-int __must_check ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay,
-				 struct ki_trap_change **out);
+int __must_check ki_trap_prepare(const struct ki_swap *v, u32 n, struct ki_trap_change **out);
 void ki_trap_begin(struct ki_trap_change *c);
 void ki_trap_end(struct ki_trap_change *c);
 void ki_trap_free(struct ki_trap_change *c);

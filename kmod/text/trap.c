@@ -29,6 +29,7 @@
 
 #include "array.h"
 #include "ki.h"
+#include "yield.h"
 
 /* A change of the table: what was, what is meanwhile, what will be. */
 struct ki_trap_change {
@@ -168,7 +169,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct ki_trap *x = a, *y = b;
 
-	cond_resched(); /* sort() lets no other task run */
+	ki_yield(); /* sort() lets no other task run */
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
@@ -189,7 +190,7 @@ static struct ki_traps *merge(const struct ki_traps *olds, const struct ki_traps
 		t->v[t->n] = old ? olds->v[i++] : news->v[k++];
 		if (t->v[t->n].via)
 			t->n++;
-		cond_resched();
+		ki_yield();
 	}
 	return t;
 }
@@ -201,13 +202,14 @@ static void put_in_order(struct ki_traps *t)
 
 	while (i < t->n && t->v[i - 1].addr <= t->v[i].addr) {
 		i++;
-		cond_resched();
+		ki_yield();
 	}
 	if (i < t->n)
 		sort(t->v, t->n, sizeof(t->v[0]), by_address, NULL);
 }
 
-int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out)
+/* Both come in any order. */
+static int change_new(struct ki_traps *more, struct ki_traps *stay, struct ki_trap_change **out)
 {
 	struct ki_trap_change *c = kzalloc(sizeof(*c), GFP_KERNEL);
 
@@ -224,6 +226,53 @@ int ki_trap_prepare(struct ki_traps *more, struct ki_traps *stay, struct ki_trap
 	}
 	*out = c;
 	return 0;
+}
+
+static struct ki_traps *traps_alloc(u32 n)
+{
+	struct ki_traps *t = ki_array(1, struct_size(t, v, n), GFP_KERNEL);
+
+	if (t)
+		t->n = 0;
+	return t;
+}
+
+/* A breakpoint stands there for good, before or after. */
+static bool stays(const struct ki_swap *s)
+{
+	return s->len <= 1;
+}
+
+static u32 count_stays(const struct ki_swap *v, u32 n)
+{
+	u32 count = 0;
+
+	while (n--) {
+		count += stays(&v[n]);
+		ki_yield();
+	}
+	return count;
+}
+
+int ki_trap_prepare(const struct ki_swap *v, u32 n, struct ki_trap_change **out)
+{
+	struct ki_traps *more = traps_alloc(n), *stay = traps_alloc(count_stays(v, n));
+	int err = -ENOMEM;
+	u32 i;
+
+	for (i = 0; more && stay && i < n; i++) {
+		if (v[i].via)
+			more->v[more->n++] = (struct ki_trap){v[i].addr, v[i].via, v[i].late};
+		ki_yield();
+		if (stays(&v[i]))
+			stay->v[stay->n++] =
+				(struct ki_trap){v[i].addr, v[i].trap ? v[i].via : 0, v[i].late};
+	}
+	if (more && stay)
+		err = change_new(more, stay, out);
+	ki_array_free(more);
+	ki_array_free(stay);
+	return err;
 }
 
 void ki_trap_begin(struct ki_trap_change *c)

@@ -12,6 +12,7 @@
 #include "retire/retire.h"
 #include "user.h"
 #include "vet/long.h"
+#include "yield.h"
 
 static struct ki_long_code *make(u32 len, u32 nfix)
 {
@@ -150,7 +151,7 @@ void ki_long_again(struct ki_request *q)
 		put_owners(c);
 		c->words = c->writes = c->signals = false;
 		memset(c->depth, 0, c->len);
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -160,7 +161,7 @@ void ki_long_forget(struct ki_request *q)
 
 	for (i = 0; q->longs && i < q->arg.splice.nchunks; i++) {
 		ki_long_free(q->longs[i].code);
-		cond_resched();
+		ki_yield();
 	}
 	ki_array_free(q->longs);
 	q->longs = NULL;

@@ -15,6 +15,7 @@
  */
 #define CREATE_TRACE_POINTS
 #include "watch/trace.h"
+#include "yield.h"
 
 #include <linux/audit.h>
 #include <linux/cred.h>
@@ -113,7 +114,7 @@ void ki_who_changed(const struct ki_change *c)
 		what = KI_WHO_REMOVE;
 	for (i = 0; i < g->n; i++) {
 		note_window(g->v[i], what);
-		cond_resched();
+		ki_yield();
 	}
 }
 

@@ -54,6 +54,7 @@
 #include "retire/retire.h"
 #include "user.h"
 #include "watch/held.h"
+#include "yield.h"
 
 #define KI_LOOK_SOON  10 /* milliseconds */
 #define KI_LOOK_FIRST 200
@@ -164,7 +165,7 @@ u32 ki_return_swaps(const struct ki_change *c, struct ki_swap *s)
 	for (i = 0; i < c->group->n; i++) {
 		struct ki_return *r;
 
-		cond_resched();
+		ki_yield();
 		list_for_each_entry (r, &c->group->v[i]->returns, list) {
 			unsigned long via = 0;
 
@@ -187,7 +188,7 @@ void ki_return_record(struct ki_group *g)
 	for (i = 0; i < g->n; i++) {
 		list_for_each_entry (r, &g->v[i]->returns, list)
 			r->live = true;
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -245,7 +246,7 @@ static bool is_in_use(unsigned long ip)
 		p = &w->group->patch;
 		if (w == w->group->v[0] && ip - p->addr < p->len)
 			return true;
-		cond_resched();
+		ki_yield();
 	}
 	return false;
 }

@@ -15,6 +15,7 @@
 #include "vet/long.h"
 #include "watch/who.h"
 #include "window/charge.h"
+#include "yield.h"
 
 static struct rb_root ki_windows = RB_ROOT;
 static u32 ki_windows_count;
@@ -186,7 +187,7 @@ void ki_group_insert(struct ki_group *g)
 	for (i = 0; i < g->n; i++) {
 		insert(g->v[i]);
 		ki_holder_window(g->v[i], true);
-		cond_resched();
+		ki_yield();
 	}
 	g->fresh = false;
 }
@@ -202,7 +203,7 @@ void ki_group_erase(struct ki_group *g)
 		rb_erase(&g->v[i]->node, &ki_windows);
 		ki_holder_window(g->v[i], false);
 		ki_windows_count--;
-		cond_resched();
+		ki_yield();
 	}
 }
 
@@ -216,7 +217,7 @@ void ki_group_free(struct ki_group *g)
 	ki_charge_group_end(g);
 	for (i = 0; i < g->n; i++) {
 		ki_win_free(g->v[i]);
-		cond_resched();
+		ki_yield();
 	}
 	ki_array_free(g->at < g->next_at ? g->at : g->next_at);
 	ki_array_free(g->direct < g->next_direct ? g->direct : g->next_direct);

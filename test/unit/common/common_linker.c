@@ -29,7 +29,8 @@ unsigned long (*linker_trampoline)(unsigned long addr);
 #define U32_MAX		       UINT32_MAX
 #define fallthrough	       __attribute__((fallthrough))
 #define GENMASK_ULL(high, low) ((~0ull >> (63 - (high))) & (~0ull << (low)))
-#define cond_resched()	       ((void)0)
+#define KI_YIELD_H
+#define ki_yield()	       ((void)0)
 #define PAGE_SIZE	       4096ul
 #define get_unaligned(p)                                                                           \
 	({                                                                                         \

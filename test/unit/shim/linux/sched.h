@@ -6,4 +6,9 @@ static inline void cond_resched(void)
 {
 }
 
+static inline int need_resched(void)
+{
+	return 0;
+}
+
 #endif
