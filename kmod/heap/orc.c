@@ -52,6 +52,22 @@ static struct ki_orc_table kernel_table(void)
 	return t;
 }
 
+#define KI_ORC_NEAR 16 /* rows */
+
+static u32 ki_orc_last; /* the row after the one that was found last, of any table */
+
+/* Instructions are asked for one after the other: mostly a few rows after the last one's. */
+static void narrow(const struct ki_orc_table *t, unsigned long addr, u32 *lo, u32 *hi)
+{
+	u32 last = READ_ONCE(ki_orc_last);
+
+	if (!last || last > t->n || address_of(&t->ip[last - 1]) > addr)
+		return;
+	*lo = last;
+	if (t->n - last > KI_ORC_NEAR && address_of(&t->ip[last + KI_ORC_NEAR]) > addr)
+		*hi = last + KI_ORC_NEAR;
+}
+
 void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out)
 {
 	struct ki_orc_table t = kernel_table();
@@ -61,6 +77,7 @@ void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out
 		t = (struct ki_orc_table){owner->arch.orc_unwind_ip, owner->arch.orc_unwind,
 					  owner->arch.num_orcs};
 	hi = t.n;
+	narrow(&t, addr, &lo, &hi);
 	while (lo < hi) {
 		u32 mid = (lo + hi) / 2;
 
@@ -69,6 +86,7 @@ void ki_orc_find(struct module *owner, unsigned long addr, struct orc_entry *out
 		else
 			hi = mid;
 	}
+	WRITE_ONCE(ki_orc_last, lo);
 	memset(out, 0, sizeof(*out));
 #ifndef KI_TEST_NO_ORC
 	if (lo)
