@@ -94,5 +94,5 @@ hit "entry and return, self->ts, quantize" 72 \
 	'kfunc:vfs_read { @ts[tid] = nsecs; } kretfunc:vfs_read /@ts[tid]/ { @ = hist(nsecs - @ts[tid]); delete(@ts[tid]); }'
 start "BEGIN { exit(0); }" 500 'BEGIN { exit(0); }' 'BEGIN { exit(); }'
 start "syscall:::entry, one count" 600 'syscall:::entry { @ = count(); } BEGIN { exit(0); }' 'tracepoint:syscalls:sys_enter_* { @ = count(); } BEGIN { exit(); }'
-start "fbt:::entry, one count" 5600 'fbt:::entry { @ = count(); } BEGIN { exit(0); }' ''
+start "fbt:::entry, one count" 5100 'fbt:::entry { @ = count(); } BEGIN { exit(0); }' ''
 printf '%s\tstart\t%s\t%s\t%s\t%s\n' -l - "$(took "$kd" -l)" "$(took bpftrace -l)" "$(took dtrace -l)"
