@@ -21,8 +21,8 @@
  * (returns.c) nothing is written: only where it leads changes.
  *
  * text_poke compares all that it has written, eight bytes a turn of a loop. While a breakpoint
- * stands in that loop, each of some hundred thousand turns is an exception. So what is in that function
- * comes last in step 2, and goes through steps 4 and 5 before all else does.
+ * stands in that loop, each of some hundred thousand turns is an exception. So what is in that
+ * function comes last in step 2, and goes through steps 4 and 5 before all else does.
  *
  * If we die: nothing between 2 and 5 can fail. All memory is there before 1, every byte was
  * compared before 2, and no step can be interrupted by a signal. A panic in between leaves

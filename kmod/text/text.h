@@ -24,11 +24,11 @@ struct ki_swap {
 	bool late;   /* of one byte: who comes by was inside before the springboard was */
 	bool fresh;  /* nothing of ours stands there yet */
 	bool wait;   /* tasks may be where bytes change */
-	bool writes; /* text_poke runs in a loop what is there: these come after all others */
+	bool writes; /* text_poke loops in what is there: these come after all others */
 };
 /*
- * Swap all, otherwise in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a kprobe is
- * there. Kprobes are held.
+ * Swap all, otherwise in any order; all or nothing. -ESTALE: bytes of *bad are not `now`, or a
+ * kprobe is there. Kprobes are held.
  */
 int __must_check ki_text_swap(struct ki_swap *v, u32 n, u32 *bad);
 /* Is a kprobe in [start, end), or so near before it that its jump could reach in? */
@@ -58,8 +58,8 @@ int ki_trap_init(void);
 void ki_trap_exit(void);
 /*
  * From begin to end the breakpoints of all swaps lead somewhere too; from end on those that stay
- * do, and those that go do not. Free a change that has not begun, or when all CPUs have synchronized
- * since its end.
+ * do, and those that go do not. Free a change that has not begun, or when all CPUs have
+ * synchronized since its end.
  */
 struct ki_trap_change;
 int __must_check ki_trap_prepare(const struct ki_swap *v, u32 n, struct ki_trap_change **out);

@@ -30,8 +30,8 @@ unsigned long (*linker_trampoline)(unsigned long addr);
 #define fallthrough	       __attribute__((fallthrough))
 #define GENMASK_ULL(high, low) ((~0ull >> (63 - (high))) & (~0ull << (low)))
 #define KI_YIELD_H
-#define ki_yield()	       ((void)0)
-#define PAGE_SIZE	       4096ul
+#define ki_yield() ((void)0)
+#define PAGE_SIZE  4096ul
 #define get_unaligned(p)                                                                           \
 	({                                                                                         \
 		__typeof__(*(p)) got_;                                                             \
