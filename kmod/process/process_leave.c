@@ -13,8 +13,8 @@
  *
  * If one is still inside after KI_LEAVE_TRIES looks, the memory stays there until the process ends.
  * So it does if that cannot be known. The thread may be on the stack of signals' handlers: one
- * handler may have interrupted another. Its stack may be very deep. A debugger may have it: that
- * may have noted where it was, and may put it back there.
+ * handler may have interrupted another. Its stack may be very deep, or in a file. A debugger may
+ * have it: that may have noted where it was, and may put it back there.
  */
 #include <linux/bsearch.h>
 #include <linux/delay.h>
@@ -144,13 +144,14 @@ static void read_stack(struct task_struct *t, struct ki_look *k)
 	kfree(page);
 }
 
+/* Other memory than this may let who reads it wait for as long as its owner likes. */
 static bool find_stack(struct ki_look *k)
 {
-	const struct vm_area_struct *vma;
+	struct vm_area_struct *vma;
 
 	mmap_read_lock(k->mm);
 	vma = find_vma(k->mm, k->sp);
-	if (vma && vma->vm_start <= k->sp) {
+	if (vma && vma->vm_start <= k->sp && vma_is_anonymous(vma)) {
 		k->lo = vma->vm_start;
 		k->hi = vma->vm_end;
 	}
