@@ -22,6 +22,7 @@ settled() { is_stopped || [ "$(timeout 2 "$prog/field" heap_used)" = 0 ]; }
 # stop_at N: something is taken out; the N-th step of what the driver does then, in its own thread
 stop_at() {
 	soon "the heap is empty" 0 field heap_used
+	sleep 1 # what was taken out before has some steps after that, which would count
 	echo "$1" > "${knobs}"at
 	# Its thread runs where it was asked for, and CPU 1 has nothing to do.
 	taskset -c 0 "$ki" stat -q -o /dev/null vfs_read -- true
